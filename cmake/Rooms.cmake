@@ -1,0 +1,13 @@
+# kw_room(name [rooms and libraries it uses...]): a static library of every .cpp in src/<name>.
+function(kw_room name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  add_library(kw_${name} STATIC ${sources})
+  target_include_directories(kw_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  foreach(used ${ARGN})
+    if(TARGET kw_${used})
+      target_link_libraries(kw_${name} PUBLIC kw_${used})
+    else()
+      target_link_libraries(kw_${name} PUBLIC ${used})
+    endif()
+  endforeach()
+endfunction()
