@@ -1,0 +1,3 @@
+#include "runner/serve.h"
+
+int main() { return kw::runner::serve(); }

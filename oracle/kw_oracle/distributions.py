@@ -1,0 +1,127 @@
+"""Other inputs of a problem's own kind: each distribution changes the given floating-point values in one way, so that a
+kernel that relies on what the given ones look like is found out. Integers and booleans stay the problem's own."""
+
+import random
+
+import torch
+
+from kw_oracle.structure import Structure, same_range, same_sign, structure_of
+from kw_oracle.tensors import Arguments, memory_of
+
+# How much of the given tensor's look is kept; the next one is for when the reference is not finite otherwise.
+STAGES = ("", "same sign", "same range")
+
+
+def _generator(*parts) -> torch.Generator:
+    return torch.Generator().manual_seed(random.Random(repr(parts)).getrandbits(63))
+
+
+def _uniform(low: float, high: float, draw: torch.Generator) -> float:
+    return low + (high - low) * float(torch.rand((), generator=draw, dtype=torch.float64))
+
+
+def _sign(draw: torch.Generator) -> int:
+    return 1 if float(torch.rand((), generator=draw)) < 0.5 else -1
+
+
+def _size(s: Structure) -> float:
+    """A typical magnitude of the given values, never 0."""
+    return s.std or abs(s.mean) or 1.0
+
+
+def _scaled(x, s, draw):
+    """Wider, and centred where all values have one sign: most activations are flat or linear on one side."""
+    one_sided = s.low >= 0 or s.high <= 0
+    centre = s.mean if one_sided and s.std else 0.0
+    return (x - centre) * 2.0 ** _uniform(2, 4, draw)
+
+
+def _shifted(x, s, draw):
+    return x + _sign(draw) * _uniform(1.5, 3, draw) * _size(s)
+
+
+def _mixed(x, s, draw):
+    exponents = torch.rand(x.shape, generator=draw, dtype=x.dtype).mul_(5).sub_(3)
+    magnitudes = torch.pow(10.0, exponents).mul_(_size(s))
+    negative = torch.rand(x.shape, generator=draw) < 0.5
+    return torch.where(negative, -magnitudes, magnitudes)
+
+
+def _zeros(x, _s, _draw):
+    return torch.zeros_like(x)
+
+
+def _equal(x, s, draw):
+    return torch.full_like(x, s.mean + _sign(draw) * _uniform(0.5, 1.5, draw) * _size(s))
+
+
+def _outlier(x, s, draw):
+    values = x.clone(memory_format=torch.contiguous_format)
+    if values.numel():
+        place = int(torch.randint(values.numel(), (), generator=draw))
+        values.view(-1)[place] = _sign(draw) * 1e3 * _size(s) * _uniform(0.9, 1.1, draw)
+    return values
+
+
+def _positional(x, _s, draw):
+    """A ramp along memory and one along each dimension: no part looks like the whole."""
+    low, high = _uniform(0.05, 0.15, draw), _uniform(3, 5, draw)
+    ramp = torch.linspace(low, high, x.numel(), dtype=x.dtype).view(x.shape)
+    values = x * (ramp if _sign(draw) > 0 else ramp.flip(tuple(range(x.dim()))))
+    for dim, extent in enumerate(x.shape):
+        if extent > 1:
+            shape = [1] * x.dim()
+            shape[dim] = extent
+            values.mul_(torch.linspace(0.5, 1.5, extent, dtype=x.dtype).view(shape))
+    return values
+
+
+_MAKERS = {"scaled": _scaled, "shifted": _shifted, "mixed": _mixed, "zeros": _zeros, "equal": _equal,
+           "outlier": _outlier, "positional": _positional}
+DISTRIBUTIONS = ("given", *_MAKERS)
+
+
+def _independent_view(memory: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """`memory` with the shape of `like`, each element once: broadcast dimensions have extent 1, and where elements
+    overlap in other ways the memory itself is the tensor."""
+    shape = [1 if stride == 0 else extent for extent, stride in zip(like.shape, like.stride())]
+    reach = 0
+    for stride, extent in sorted(zip(like.stride(), shape)):
+        if extent > 1 and stride <= reach:
+            return memory
+        reach += (extent - 1) * stride
+    return memory.as_strided(shape, like.stride())
+
+
+def redraw(given: torch.Tensor, distribution: str, stage: int, draw: torch.Generator) -> torch.Tensor:
+    if not given.is_floating_point() or given.numel() == 0:
+        return given
+    memory = memory_of(given).clone()
+    view = _independent_view(memory, given)
+    own = view.contiguous()
+    if own.dtype in (torch.float16, torch.bfloat16):
+        own = own.float()
+    structure = structure_of(own)
+    if structure.labels:
+        return given
+    values = _MAKERS[distribution](own, structure, draw)
+    if stage >= 1:
+        values = same_sign(values, structure)
+    if stage >= 2:
+        values = same_range(values, structure)
+    limit = torch.finfo(given.dtype).max / 4
+    view.copy_(structure.kept_in(values.clamp_(-limit, limit), own))
+    return memory.as_strided(given.shape, given.stride())
+
+
+def vary(given: Arguments, distribution: str, seed: int, stage: int = 0) -> Arguments:
+    if distribution == "given":
+        return given
+    values = {}
+    for index, (name, leaf) in enumerate(zip(given.names, given.leaves)):
+        draw = _generator(seed, distribution, index)
+        if isinstance(leaf, torch.Tensor):
+            values[name] = redraw(leaf, distribution, stage, draw)
+        elif isinstance(leaf, float) and stage < 2:
+            values[name] = leaf * _uniform(0.5, 1.5, draw)
+    return given.with_values(values)

@@ -1,0 +1,129 @@
+"""Makes one set of a problem on disk: inputs, weights, the float64 reference and eager's output, for a seed and a
+distribution. The files appear whole or not at all, set.json last."""
+
+import time
+from dataclasses import dataclass
+
+import torch
+
+from kw_oracle.distributions import STAGES, vary
+from kw_oracle.errors import OracleError
+from kw_oracle.loading import load_problem
+from kw_oracle.precision import eager_in
+from kw_oracle.protocol import encode
+from kw_oracle.storage import make_folder, write_tensors, write_text
+from kw_oracle.subject import Subject, blocks
+from kw_oracle.tensors import Arguments, copy_of
+from kw_oracle.weights import install_fresh
+
+PRECISIONS = ("float32", "tf32", "bf16", "fp16")
+
+
+@dataclass(frozen=True)
+class Order:
+    problem: str
+    seed: int
+    distribution: str
+    weights: str
+    weights_seed: int
+    folder: str
+    precision: str
+
+
+@dataclass
+class Outcome:
+    inputs: Arguments
+    own: dict[str, torch.Tensor]
+    reference: dict[str, torch.Tensor]
+    notes: list[str]
+    eager_seconds: float
+
+    def nonfinite_mask(self, name: str) -> torch.Tensor:
+        return ~(self.reference[name].isfinite() & self.own[name].isfinite())
+
+    def is_finite(self) -> bool:
+        return all(bool(part.isfinite().all()) for outputs in (self.own, self.reference) for out in outputs.values()
+                   if out.is_floating_point() for (part,) in blocks(out))
+
+    def is_as_finite_as(self, given: "Outcome") -> bool:
+        return self.own.keys() == given.own.keys() and all(
+            not bool((self.nonfinite_mask(name) & ~given.nonfinite_mask(name)).any())
+            for name, out in self.own.items() if out.is_floating_point())
+
+    def nonfinite_share(self) -> float:
+        floats = [out for out in self.reference.values() if out.is_floating_point()]
+        bad = sum(int((~part.isfinite()).sum()) for out in floats for (part,) in blocks(out))
+        return bad / max(1, sum(out.numel() for out in floats))
+
+
+def _compute(subject: Subject, inputs: Arguments) -> Outcome:
+    copies = inputs.mapped(copy_of)
+    begin = time.perf_counter()
+    own = subject.run_in_place(copies)
+    seconds = time.perf_counter() - begin
+    reference, note = subject.reference(inputs)
+    return Outcome(inputs, own, reference, [note] if note else [], seconds)
+
+
+def _tamed(subject: Subject, given: Arguments, distribution: str, seed: int) -> tuple[Outcome, str]:
+    """The distribution, or the least tame variant of it under which the outputs are finite wherever the given inputs'
+    are."""
+    if distribution == "given":
+        return _compute(subject, given), "given"
+    on_given, failure = None, ""
+    for stage, name in enumerate(STAGES):
+        try:
+            outcome = _compute(subject, vary(given, distribution, seed, stage))
+        except OracleError as error:  # such as a loss that checks its targets' range
+            failure = error.message
+            continue
+        if not outcome.is_finite():
+            on_given = on_given or _compute(subject, given)
+            if not outcome.is_as_finite_as(on_given):
+                continue
+        if stage:
+            outcome.notes.append(f"'{distribution}' inputs keep the {name.split()[1]} of the problem's own: "
+                                 "others are outside what forward() can take")
+        return outcome, f"{distribution} ({name})" if stage else distribution
+    outcome = on_given or _compute(subject, given)
+    outcome.notes.append(f"'{distribution}' inputs are outside what forward() can take, so the inputs are the problem's "
+                         "own" + (f" ({failure})" if failure else ""))
+    return outcome, "given"
+
+
+def _integer_notes(reference: dict, eager: dict) -> list[str]:
+    return [f"{int((reference[name] != out).sum())} of {out.numel()} elements of the integer output '{name}' depend on "
+            "rounding: float32 and float64 differ there"
+            for name, out in eager.items() if not out.is_floating_point() and not torch.equal(reference[name], out)]
+
+
+def materialise(order: Order, progress) -> dict:
+    start = time.monotonic()
+    problem = load_problem(order.problem)
+    folder = make_folder(order.folder)
+    subject = Subject(problem, order.weights_seed)
+    weights_used, notes = "given", []
+    if order.weights == "fresh":
+        weights_used, notes = install_fresh(subject, order.weights_seed)
+    given = subject.inputs(order.seed)
+    progress(f"computing the reference for '{order.distribution}' inputs")
+    outcome, used = _tamed(subject, given, order.distribution, order.seed)
+    eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
+    notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
+
+    write_tensors(folder / "inputs.safetensors", outcome.inputs.tensors())
+    write_tensors(folder / "weights.safetensors", subject.state())
+    write_tensors(folder / "reference.safetensors", outcome.reference)
+    write_tensors(folder / "eager.safetensors", eager)
+    nonfinite = outcome.nonfinite_share()
+    described = {
+        "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
+        "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,
+        "weights_used": weights_used, "weights_seed": order.weights_seed, "precision": order.precision,
+        "scalars": {name: value + 0 for name, value in outcome.inputs.scalars().items()},
+        "nonfinite": nonfinite, "notes": notes, "eager_seconds": outcome.eager_seconds,
+    }
+    write_text(folder / "set.json", encode(described) + "\n")
+    seconds = time.monotonic() - start
+    return {"notes": notes, "distribution_used": used, "weights_used": weights_used, "nonfinite": nonfinite,
+            "seconds": round(seconds, 6)}

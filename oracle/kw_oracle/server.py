@@ -1,0 +1,118 @@
+"""The loop: a request in, one answer out, whatever happens in between. It never dies of a problem."""
+
+import gc
+import logging
+import os
+import platform
+import sys
+import warnings
+
+import torch
+
+from kw_oracle import PROTOCOL
+from kw_oracle.baseline import Baselines
+from kw_oracle.describe import describe
+from kw_oracle.distributions import DISTRIBUTIONS
+from kw_oracle.errors import OracleError, bad_request, one_line
+from kw_oracle.loading import forget_problems, fresh_environment
+from kw_oracle.materialise import PRECISIONS, Order, materialise
+from kw_oracle.protocol import encode, field, parse_request, seed_field
+
+
+class Server:
+    def __init__(self, answers):
+        self.answers_ = answers
+        self.baselines_ = Baselines()
+        self.threads_ = torch.get_num_threads()
+        self.operations_ = {
+            "hello": self.hello,
+            "describe": self.describe,
+            "materialise": self.materialise,
+            "baseline_load": self.baseline_load,
+            "baseline_block": self.baseline_block,
+            "baseline_unload": self.baseline_unload,
+        }
+
+    def handle(self, line: str) -> None:
+        request_id = None
+        try:
+            request = parse_request(line)
+            request_id = request.get("id")
+            if not isinstance(request_id, (int, str)):
+                request_id = None
+                raise bad_request("a request needs an 'id'", "use an integer or a string")
+            operation = self.operations_.get(str(request.get("op")))
+            if operation is None:
+                raise bad_request(f"unknown op {request.get('op')!r}"[:200], "use one of " + ", ".join(self.operations_))
+            with fresh_environment(self.threads_):
+                result = operation(request, lambda text: self.send(id=request_id, event="progress", message=text))
+            self.send(id=request_id, ok=True, result=result)
+        except OracleError as error:
+            self.fail(request_id, error.kind, error.message, error.hint)
+        except (KeyboardInterrupt, BrokenPipeError):
+            raise
+        except BaseException as error:  # noqa: BLE001: the client gets an answer to every request
+            self.fail(request_id, "internal", f"{type(error).__name__}: {one_line(error)}", "this is a fault of the oracle")
+        finally:
+            forget_problems(keep=self.baselines_.modules())
+
+    def fail(self, request_id, kind: str, message: str, hint: str) -> None:
+        self.send(id=request_id, ok=False, error={"kind": kind, "message": message, "hint": hint})
+
+    def send(self, **message) -> None:
+        self.answers_.write(encode(message) + "\n")
+        self.answers_.flush()
+
+    def hello(self, _request: dict, _progress) -> dict:
+        return {
+            "protocol": PROTOCOL,
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            "threads": self.threads_,
+            "pid": os.getpid(),
+        }
+
+    def describe(self, request: dict, progress) -> dict:
+        return describe(field(request, "problem", str), progress)
+
+    def materialise(self, request: dict, progress) -> dict:
+        order = Order(
+            problem=field(request, "problem", str),
+            seed=seed_field(request, "seed"),
+            distribution=field(request, "distribution", str, "given", DISTRIBUTIONS),
+            weights=field(request, "weights", str, "given", ("given", "fresh")),
+            weights_seed=seed_field(request, "weights_seed", 0),
+            folder=field(request, "folder", str),
+            precision=field(request, "precision", str, "float32", PRECISIONS),
+        )
+        return materialise(order, progress)
+
+    def baseline_load(self, request: dict, progress) -> dict:
+        folders = field(request, "folders", list)
+        if not folders or not all(isinstance(folder, str) for folder in folders):
+            raise bad_request("the field 'folders' has to be a list of one or more folders that materialise wrote")
+        threads = field(request, "threads", int, self.threads_)
+        if not 1 <= threads <= 4096:
+            raise bad_request(f"the field 'threads' is {threads}", "use 1 or more")
+        mode = field(request, "mode", str, "eager", ("eager", "compile"))
+        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress)
+
+    def baseline_block(self, request: dict, _progress) -> dict:
+        return self.baselines_.block(
+            field(request, "handle", int), field(request, "order", list), field(request, "warmup", int, 0)
+        )
+
+    def baseline_unload(self, request: dict, _progress) -> dict:
+        return self.baselines_.unload(field(request, "handle", int))
+
+
+def serve(requests, answers) -> None:
+    warnings.simplefilter("ignore")
+    logging.captureWarnings(True)
+    logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
+    server = Server(answers)
+    gc.collect()
+    gc.freeze()  # PyTorch's own objects stay: collecting around a timing gets quick
+    for line in requests:
+        if line.strip():
+            server.handle(line)

@@ -1,0 +1,83 @@
+#include "cli/cli.h"
+
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+
+namespace kw {
+namespace {
+
+void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
+  command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  command.add_option("kernel", options.kernel, "the kernel's source, a .cpp file")->required();
+  command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")->allow_extra_args(false);
+  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_option("--seed", options.seed, "the inputs of an earlier verdict");
+  command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
+  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")->check(CLI::Range(0.1, 86400.0));
+  command.add_flag("--again", options.again, "evaluate even if the archive has the answer");
+  command.add_flag("--fresh", options.fresh, "draw new inputs instead of cached ones");
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox, "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--json", json, "print one JSON object");
+}
+
+int report(const Result<int>& result, Output& output) {
+  if (result) return *result;
+  output.error(result.error());
+  return result.error().kind == ErrorKind::bad_input ? kBadInput : kFailed;
+}
+
+}  // namespace
+
+int run_cli(int argc, char** argv) {
+  CLI::App app{"Kernelwright: a faster kernel for a PyTorch module, proven right and honestly measured.", "kernelwright"};
+  app.set_version_flag("--version", "kernelwright 0.1.0");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  kernelwright doctor\n"
+      "  kernelwright describe problems/level1/25_gelu.py\n"
+      "  kernelwright verify problems/level1/25_gelu.py my_gelu.cpp\n"
+      "  kernelwright measure problems/level1/25_gelu.py my_gelu.cpp\n"
+      "Exit status: 0 passed, 1 judged and not passed, 2 bad usage or input, 3 the evaluator itself failed.");
+  bool json = false;
+  DoctorOptions doctor;
+  DescribeOptions describe;
+  JudgeOptions judge;
+
+  auto* doctor_command = app.add_subcommand("doctor", "what is here, what is missing, and this machine's ceilings");
+  doctor_command->add_flag("--refresh", doctor.refresh, "measure the ceilings again");
+  doctor_command->add_flag("--json", json, "print one JSON object");
+  auto* describe_command = app.add_subcommand("describe", "a problem's tensors, graph, cost, zone, and whether it can be judged");
+  describe_command->add_option("problem", describe.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  describe_command->add_option("--threads", describe.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  describe_command->add_flag("--json", json, "print one JSON object");
+  auto* verify_command = app.add_subcommand("verify", "compile a kernel, run it in the sandbox, and judge it");
+  add_judge_options(*verify_command, judge, json);
+  auto* measure_command = app.add_subcommand("measure", "verify a kernel, then time it against PyTorch in pairs");
+  add_judge_options(*measure_command, judge, json);
+  measure_command->add_option("--against", judge.against, "time against this kernel instead of PyTorch");
+  measure_command->add_option("--baseline", judge.baselines, "eager, compile, or both (default)")->check(CLI::IsMember({"eager", "compile"}))->delimiter(',');
+  measure_command->add_option("--time", judge.time, "seconds of timing for each baseline, at the most (default 8)")->check(CLI::Range(0.5, 3600.0));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kPassed : kBadInput;
+  }
+  Output output(json);
+  try {
+    if (*doctor_command) return report(run_doctor(doctor, output), output);
+    if (*describe_command) return report(run_describe(describe, output), output);
+    if (*verify_command) return report(run_verify(judge, output), output);
+    return report(run_measure(judge, output), output);
+  } catch (const std::exception& e) {
+    output.error(internal_error(e.what(), "this is a bug: please report it with the command that you ran"));
+    return kFailed;
+  }
+}
+
+}  // namespace kw

@@ -1,0 +1,51 @@
+// The commands, each a function from its options to an exit status or an Error.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/output.h"
+
+namespace kw {
+
+inline constexpr int kPassed = 0;
+inline constexpr int kNotPassed = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kFailed = 3;
+
+struct DoctorOptions {
+  bool refresh = false;
+};
+Result<int> run_doctor(const DoctorOptions& options, Output& output);
+
+struct DescribeOptions {
+  std::string problem;
+  int threads = 0;
+};
+Result<int> run_describe(const DescribeOptions& options, Output& output);
+
+// Shared by verify and measure.
+struct JudgeOptions {
+  std::string problem;
+  std::string kernel;
+  std::vector<std::string> knobs;  // NAME=VALUE
+  std::string precision = "float32";
+  int threads = 0;
+  std::optional<std::uint64_t> seed;
+  std::optional<double> timeout;
+  double compile_timeout = 120;
+  bool again = false;
+  bool fresh = false;
+  bool unsafe_no_sandbox = false;
+  // measure only
+  std::string against;             // another kernel's file
+  std::vector<std::string> baselines{"eager", "compile"};
+  double time = 8;                 // seconds per baseline, at the most
+};
+Result<int> run_verify(const JudgeOptions& options, Output& output);
+Result<int> run_measure(const JudgeOptions& options, Output& output);
+
+}  // namespace kw

@@ -1,0 +1,34 @@
+#include "cli/commands.h"
+
+#include "dsl/problem_header.h"
+#include "machine/machine_cache.h"
+#include "problem/problem_source.h"
+
+namespace kw {
+
+Result<int> run_describe(const DescribeOptions& options, Output& output) {
+  const auto progress = [&](std::string_view text) { output.progress(text); };
+  OracleClient oracle({0, {}, progress});
+  KW_TRY(const ProblemSource source, load_problem(options.problem, oracle));
+  MachineRequest request;
+  request.progress = progress;
+  KW_TRY(const Machine machine, this_machine(request));
+  const auto& problem = source.description;
+  const int threads = options.threads > 0 ? options.threads : machine.cores;
+  const Workload workload{problem.flops, problem.bytes, problem.essential_bytes};
+  const Roofline roofline = roofline_of(machine, workload, threads);
+  const WorkloadClass kind = workload_class(problem);
+  const std::string declaration = kernel_declaration(problem, false);
+
+  Json json = problem;
+  json["workload_class"] = {{"main", kind.main}, {"also", kind.also}};
+  json["roofline"] = {{"zone", name_of(roofline.zone)},       {"floor_seconds", roofline.floor_seconds},
+                      {"compute_seconds", roofline.compute_seconds}, {"memory_seconds", roofline.memory_seconds},
+                      {"intensity", roofline.intensity},       {"ridge", roofline.ridge},
+                      {"threads", threads}};
+  json["kernel"] = declaration;
+  output.result(text_of(problem, kind, machine, roofline, threads, declaration, output.paint()), json);
+  return kPassed;
+}
+
+}  // namespace kw

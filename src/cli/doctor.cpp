@@ -1,0 +1,164 @@
+#include "cli/commands.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "dsl/cpp.h"
+#include "machine/machine_cache.h"
+#include "problem/oracle_client.h"
+#include "problem/problem_source.h"
+#include "report/numbers.h"
+#include "sandbox/sandbox.h"
+
+namespace kw {
+namespace {
+
+struct Finding {
+  std::string what;
+  bool present = false;
+  bool needed = false;    // for the C++ path
+  std::string detail;
+  std::string feature;    // what it is for
+  std::string remedy;     // the command that gets it
+};
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Finding program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature, const std::string& remedy) {
+  Finding finding{what, false, false, "", feature, remedy};
+  if (find_program(version_command.front()).empty()) return finding;
+  auto outcome = run_command({version_command, {}, "", std::chrono::seconds(10), 4096});
+  finding.present = outcome.ok();
+  if (outcome) {
+    // nvcc says its version last, most say it first.
+    const std::string text = outcome->out.empty() ? outcome->err : outcome->out;
+    const std::size_t release = text.find("release ");
+    finding.detail = release == std::string::npos ? first_line(text) : text.substr(release, text.find(',', release) - release);
+  }
+  return finding;
+}
+
+Finding python_package(const std::string& what, const std::string& module, const std::string& feature, const std::string& remedy) {
+  Finding finding{what, false, false, "", feature, remedy};
+  auto python = oracle_python();
+  if (!python) return finding;
+  const std::string script = fmt::format("import importlib.metadata as m; print(m.version('{}'))", module);
+  auto outcome = run_command({{*python, "-c", script}, {}, "", std::chrono::seconds(30), 4096});
+  finding.present = outcome && outcome->succeeded();
+  if (finding.present) finding.detail = first_line(outcome->out);
+  return finding;
+}
+
+Finding compiler() {
+  Finding finding{"C++ compiler", false, true, "", "C++ kernels", "apt-get install g++"};
+  if (auto version = cpp_compiler_version()) {
+    finding.present = true;
+    finding.detail = *version;
+  }
+  return finding;
+}
+
+Finding sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
+  Finding finding{std::string(sandbox::name_of(mode)), false, false, "", "a sandbox for kernels", remedy};
+  auto status = sandbox::try_mode(mode);
+  finding.present = status.ok();
+  finding.detail = status ? "works here" : status.error().message;
+  return finding;
+}
+
+Finding torch() {
+  Finding finding = python_package("PyTorch", "torch", "references and baselines", "tools/setup");
+  finding.needed = true;
+  return finding;
+}
+
+Finding gpu() {
+  Finding finding{"NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
+  if (find_program("nvidia-smi").empty()) return finding;
+  auto outcome = run_command({{"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"}, {}, "", std::chrono::seconds(10), 4096});
+  finding.present = outcome && outcome->succeeded() && !outcome->out.empty();
+  if (finding.present) finding.detail = first_line(outcome->out);
+  return finding;
+}
+
+Finding model() {
+  Finding finding{"language model", false, false, "", "model agents", "export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
+  for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "KERNELWRIGHT_BASE_URL"})
+    if (const char* value = std::getenv(name); value && *value) {
+      finding.present = true;
+      finding.detail = fmt::format("{} is set", name);
+    }
+  return finding;
+}
+
+std::string ceilings_text(const Machine& machine) {
+  std::string text = fmt::format("{}: {} core{}, L1 {}, L2 {}, L3 {}, {} of memory\n", machine.cpu_model, machine.cores, machine.cores == 1 ? "" : "s",
+                                 human_bytes(machine.l1d_bytes), human_bytes(machine.l2_bytes), human_bytes(machine.l3_bytes),
+                                 human_bytes(machine.memory_bytes));
+  for (const auto& peak : machine.peaks)
+    text += fmt::format("  {:<8}{:>2} thread{}  {:>8.1f} GFLOP/s\n", peak.isa, peak.threads, peak.threads == 1 ? " " : "s", peak.gflops);
+  text += fmt::format("  bandwidth, {} threads, GB/s    read   write    copy   triad\n", machine.cores);
+  std::vector<double> sizes;
+  for (const auto& point : machine.bandwidth)
+    if (point.threads == machine.cores && (sizes.empty() || std::find(sizes.begin(), sizes.end(), point.working_set_bytes) == sizes.end()))
+      sizes.push_back(point.working_set_bytes);
+  for (const double size : sizes) {
+    text += fmt::format("  {:>24}", human_bytes(size));
+    for (const char* pattern : {"read", "write", "copy", "triad"})
+      for (const auto& point : machine.bandwidth)
+        if (point.threads == machine.cores && point.working_set_bytes == size && point.pattern == pattern)
+          text += fmt::format("{:>8.1f}", point.gbytes_per_second);
+    text += "\n";
+  }
+  text += fmt::format("  an empty OpenMP region takes {}; measured {}\n", human_seconds(machine.openmp_region_seconds), machine.measured_at);
+  return text;
+}
+
+}  // namespace
+
+Result<int> run_doctor(const DoctorOptions& options, Output& output) {
+  std::vector<Finding> findings;
+  const auto look = [&](const char* what, Finding finding) {
+    output.progress(fmt::format("looking for {}", what));
+    findings.push_back(std::move(finding));
+  };
+  look("the compiler", compiler());
+  look("PyTorch", torch());
+  look("bubblewrap", sandbox_mode(sandbox::Mode::bubblewrap, "apt-get install bubblewrap"));
+  look("landlock", sandbox_mode(sandbox::Mode::landlock, "a Linux kernel from 5.13 on with Landlock enabled"));
+  look("addr2line", program("addr2line", {"addr2line", "--version"}, "line numbers of crashes", "apt-get install binutils"));
+  look("nvcc", program("nvcc", {"nvcc", "--version"}, "compiling CUDA kernels", "install the CUDA toolkit"));
+  look("a GPU", gpu());
+  look("Triton", python_package("Triton", "triton", "Triton kernels", ".venv/bin/pip install triton"));
+  look("TileLang", python_package("TileLang", "tilelang", "TileLang kernels", ".venv/bin/pip install tilelang"));
+  look("CuTe", python_package("CuTe headers", "nvidia-cutlass", "CuTe kernels", ".venv/bin/pip install nvidia-cutlass"));
+  look("a model", model());
+
+  MachineRequest request;
+  request.refresh = options.refresh;
+  request.progress = [&](std::string_view text) { output.progress(text); };
+  KW_TRY(const Machine machine, this_machine(request));
+
+  const bool boxed = sandbox::choose_mode(false).ok();
+  bool ready = boxed;
+  std::string text;
+  Json rows = Json::array();
+  for (const auto& finding : findings) {
+    if (finding.needed && !finding.present) ready = false;
+    const std::string mark = finding.present ? output.paint().good("yes") : finding.needed ? output.paint().bad("NO ") : output.paint().faint("no ");
+    text += fmt::format("{} {:<15} {:<28} {}\n", mark, finding.what, finding.feature, finding.detail);
+    if (!finding.present) text += fmt::format("    {:<15} get it: {}\n", "", finding.remedy);
+    rows.push_back({{"what", finding.what}, {"present", finding.present}, {"needed", finding.needed}, {"detail", finding.detail},
+                    {"feature", finding.feature}, {"remedy", finding.present ? "" : finding.remedy}});
+  }
+  text += "\n" + ceilings_text(machine) + "\n";
+  text += ready ? output.paint().good("C++ kernels can be verified and measured here.") + "\n"
+                : output.paint().bad("C++ kernels cannot be evaluated here yet: see the lines marked NO") + (boxed ? "\n" : ", and no sandbox works\n");
+  output.result(text, {{"ready", ready}, {"findings", rows}, {"machine", machine}, {"archive", (data_home() / "archive.db").string()}});
+  return ready ? kPassed : kNotPassed;
+}
+
+}  // namespace kw

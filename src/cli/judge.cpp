@@ -1,0 +1,114 @@
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "search/evaluator.h"
+
+namespace kw {
+namespace {
+
+Result<std::map<std::string, std::string>> knobs_of(const std::vector<std::string>& words) {
+  std::map<std::string, std::string> knobs;
+  for (const auto& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) return bad_input(fmt::format("--knob {} has no value", word), "write --knob NAME=VALUE");
+    knobs[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return knobs;
+}
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%") == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// The command that repeats a verdict, but for the seed.
+std::string command_line(const std::string& command, const JudgeOptions& options) {
+  std::string text = fmt::format("kernelwright {} {} {}", command, quoted(options.problem), quoted(options.kernel));
+  for (const auto& knob : options.knobs) text += " --knob " + quoted(knob);
+  if (options.precision != "float32") text += " --precision " + options.precision;
+  if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
+  if (options.timeout) text += fmt::format(" --timeout {}", *options.timeout);
+  if (options.unsafe_no_sandbox) text += " --unsafe-no-sandbox";
+  return text;
+}
+
+Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Output& output) {
+  EvaluatorOptions evaluator;
+  evaluator.threads = options.threads;
+  evaluator.precision = options.precision;
+  evaluator.unsafe_no_sandbox = options.unsafe_no_sandbox;
+  evaluator.again = options.again;
+  evaluator.fresh = options.fresh;
+  evaluator.seed = options.seed;
+  evaluator.call_timeout = options.timeout;
+  evaluator.compile_timeout = options.compile_timeout;
+  evaluator.seconds_per_baseline = options.time;
+  evaluator.eager = evaluator.compile = false;
+  for (const auto& baseline : options.baselines) (baseline == "eager" ? evaluator.eager : evaluator.compile) = true;
+  evaluator.progress = [&output](std::string_view text) { output.progress(text); };
+  return Evaluator::open(std::move(evaluator));
+}
+
+// Looked at before anything slow starts.
+Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& options) {
+  KW_TRY(auto knobs, knobs_of(options.knobs));
+  return Candidate::read(kernel, std::move(knobs));
+}
+
+Result<int> print(const Evaluated& evaluated, const ProblemDescription& problem, Output& output) {
+  const auto& evaluation = evaluated.evaluation;
+  Json json = evaluation;
+  json["from_archive"] = evaluated.from_archive;
+  json["problem"] = problem.name;
+  std::string text = fmt::format("{} on {}: ", evaluation.kernel_file, problem.name);
+  text += text_of(evaluation.verdict, output.paint());
+  if (evaluation.timing) text += text_of(*evaluation.timing, output.paint());
+  if (!problem.sensitivity.telling) text += fmt::format("  {:<9} verdicts on this problem mean little: {}\n", "note", problem.sensitivity.note);
+  if (evaluated.from_archive)
+    text += output.paint().faint(fmt::format("  {:<9} from {}; --again evaluates anew\n", "archived", evaluation.created_at));
+  output.result(text, json);
+  return evaluation.verdict.verdict == Verdict::passed ? kPassed : kNotPassed;
+}
+
+}  // namespace
+
+Result<int> run_verify(const JudgeOptions& options, Output& output) {
+  KW_TRY(Candidate candidate, candidate_of(options.kernel, options));
+  KW_TRY(auto evaluator, evaluator_for(options, output));
+  KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
+  KW_TRY(const Evaluated evaluated, evaluator->verify(problem, candidate, command_line("verify", options)));
+  return print(evaluated, problem.description, output);
+}
+
+Result<int> run_measure(const JudgeOptions& options, Output& output) {
+  KW_TRY(Candidate candidate, candidate_of(options.kernel, options));
+  KW_TRY(auto evaluator, evaluator_for(options, output));
+  if (options.against.empty()) {
+    KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
+    KW_TRY(const Evaluated evaluated, evaluator->measure(problem, candidate, command_line("measure", options)));
+    return print(evaluated, problem.description, output);
+  }
+  KW_TRY(Candidate baseline, candidate_of(options.against, options));
+  KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
+  KW_TRY(const Measurement measured, evaluator->measure_against(problem, baseline, candidate));
+  VerdictRecord verdict;
+  verdict.verdict = measured.verdict;
+  verdict.diagnosis = measured.diagnosis;
+  verdict.sandbox = sandbox::name_of(evaluator->mode());
+  verdict.precision = options.precision;
+  std::string text = fmt::format("{} against {} on {}: ", candidate.source().file, baseline.source().file, problem.description.name);
+  text += text_of(verdict, output.paint());
+  if (measured.timing) text += text_of(*measured.timing, output.paint());
+  output.result(text, {{"problem", problem.description.name},
+                       {"kernel", candidate.source().file},
+                       {"against", baseline.source().file},
+                       {"verdict", verdict},
+                       {"timing", measured.timing ? Json(*measured.timing) : Json()}});
+  return measured.timing ? kPassed : kNotPassed;
+}
+
+}  // namespace kw

@@ -1,0 +1,29 @@
+#include "dsl/candidate.h"
+
+#include <fmt/format.h>
+
+namespace kw {
+
+Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs) {
+  KW_TRY(std::string text, read_file(kernel_file));
+  KW_TRY(const Dsl* dsl, dsl_of_file(kernel_file));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return bad_input(fmt::format("{} is empty", kernel_file.string()));
+  KW_TRY(TempFolder folder, TempFolder::make("kw-build"));
+  return Candidate({kernel_file.filename().string(), std::move(text), std::move(knobs)}, dsl, std::move(folder));
+}
+
+Result<CompileOutcome> Candidate::compile(const ProblemDescription& problem, const CompileOptions& options) {
+  if (!outcome_) {
+    KW_TRY(outcome_, dsl_->compile(problem, source_, folder_.path(), options));
+    kernel_ = outcome_->kernel;
+  }
+  return *outcome_;
+}
+
+Result<CompileOutcome> Candidate::compile_variant(const ProblemDescription& problem, const CompileOptions& options, const std::string& name) const {
+  const fs::path folder = folder_.path() / name;
+  KW_CHECK(make_folders(folder));
+  return dsl_->compile(problem, source_, folder, options);
+}
+
+}  // namespace kw

@@ -1,0 +1,73 @@
+#include "dsl/compiler_errors.h"
+
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+constexpr std::string_view kKernel = "kernel.cpp";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line.substr(0, 2000));
+  return lines;
+}
+
+// "kernel.cpp:12:5: ..." -> 12, or 0.
+int kernel_line(const std::string& line) {
+  const std::size_t at = line.find(kKernel);
+  if (at == std::string::npos) return 0;
+  const std::size_t number = at + kKernel.size() + 1;
+  return line.size() > number && line[number - 1] == ':' ? std::atoi(line.c_str() + number) : 0;
+}
+
+std::string shorten(std::string text, std::size_t most) {
+  if (text.size() > most) text = text.substr(0, most) + " ...";
+  return text;
+}
+
+}  // namespace
+
+Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration) {
+  Diagnosis d{"compile", "the kernel does not compile", "", {}, "", ""};
+  const auto lines = lines_of(output);
+  static const std::regex error_line(R"(^(.*?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$)");
+  static const std::regex undefined(R"(undefined reference to [`']([^']*)')");
+  std::smatch found;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!std::regex_search(lines[i], found, error_line)) continue;
+    d.summary = shorten(found[3].str(), 300);
+    int line = kernel_line(lines[i]);
+    // An error inside a header: the kernel's line stands in the chain of instantiations or inclusions around it.
+    for (std::size_t back = i; line == 0 && back-- > 0 && i - back < 40;) line = kernel_line(lines[back]);
+    for (std::size_t on = i + 1; line == 0 && on < lines.size() && on - i < 40; ++on) line = kernel_line(lines[on]);
+    if (line > 0) d.place = fmt::format("{}:{}", kernel_file, line);
+    for (std::size_t on = i + 1; on < lines.size() && d.evidence.size() < 2; ++on)
+      if (std::regex_search(lines[on], error_line)) d.evidence.push_back(shorten(lines[on], 200));
+    break;
+  }
+  if (d.place.empty() && std::regex_search(output, found, undefined)) {
+    d.summary = fmt::format("'{}' is called but defined nowhere", found[1].str());
+    d.hint = "only the standard library, libm and OpenMP are linked";
+    if (found[1].str().rfind("kw_", 0) == 0) d.hint = fmt::format("define the entry point exactly so: {}", declaration);
+  }
+  if (d.summary.find("kw_kernel") != std::string::npos || d.summary.find("kw_prepare") != std::string::npos) {
+    d.hint = fmt::format("define the entry point exactly so: {}", declaration);
+    // A conflict is reported at the header's line or at the kernel's; the kernel's helps.
+    for (const auto& line : lines)
+      if (d.place.empty() && kernel_line(line) > 0) d.place = fmt::format("{}:{}", kernel_file, kernel_line(line));
+  } else if (d.summary.find("No such file or directory") != std::string::npos) {
+    d.hint = "a kernel is one file: it includes the standard library, intrinsics and problem.h";
+  }
+  if (d.summary == "the kernel does not compile")
+    for (const auto& line : lines)
+      if (d.evidence.size() < 3 && (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos))
+        d.evidence.push_back(shorten(line, 200));
+  return d;
+}
+
+}  // namespace kw

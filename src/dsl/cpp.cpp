@@ -1,0 +1,145 @@
+#include "dsl/cpp.h"
+
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/subprocess.h"
+#include "dsl/compiler_errors.h"
+#include "dsl/cpp_screen.h"
+#include "dsl/cpp_text.h"
+#include "dsl/problem_header.h"
+
+namespace kw {
+namespace {
+
+constexpr std::uint64_t kCompilerMemory = std::uint64_t{6} << 30;
+
+bool is_identifier(const std::string& text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  return true;
+}
+
+sandbox::Spec compiler_box(const std::string& compiler, const fs::path& folder, const CompileOptions& options) {
+  sandbox::Spec box;
+  box.argv = {compiler};
+  box.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  for (const char* system : {"/usr", "/lib", "/lib64", "/bin"})
+    if (fs::exists(system)) box.read_only.push_back({system, ""});
+  box.read_write.push_back({folder.string(), ""});
+  box.folder = folder.string();
+  box.limits.deadline = options.deadline;
+  box.limits.memory_bytes = kCompilerMemory;
+  box.limits.file_bytes = 256 << 20;
+  box.limits.processes = 64;
+  return box;
+}
+
+CompileOutcome failed(Verdict verdict, Diagnosis diagnosis) {
+  CompileOutcome outcome;
+  outcome.verdict = verdict;
+  outcome.diagnosis = std::move(diagnosis);
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<std::string> cpp_flags() {
+  return {"-std=c++20", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden"};
+}
+
+Result<std::string> cpp_compiler() {
+  const char* chosen = std::getenv("KERNELWRIGHT_CXX");
+  const std::string name = chosen && *chosen ? chosen : "g++";
+  const std::string found = find_program(name);
+  if (found.empty()) return bad_input(fmt::format("the compiler '{}' is not installed", name), "apt-get install g++, or set KERNELWRIGHT_CXX");
+  return found;
+}
+
+Result<std::string> cpp_compiler_version() {
+  static std::map<std::string, std::string> known;  // per process: a compiler does not change under a run
+  KW_TRY(const std::string compiler, cpp_compiler());
+  if (const auto it = known.find(compiler); it != known.end()) return it->second;
+  KW_TRY(const CommandOutcome outcome, run_command({{compiler, "--version"}, {}, "", std::chrono::seconds(10), 4096}));
+  if (!outcome.succeeded()) return bad_input(fmt::format("{} --version failed", compiler), "reinstall the compiler");
+  return known[compiler] = outcome.out.substr(0, outcome.out.find('\n'));
+}
+
+std::optional<Diagnosis> screen_cpp(const KernelSource& source) { return screen_includes(source); }
+
+Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
+                                   const CompileOptions& options) {
+  if (auto objection = screen_cpp(source)) return failed(Verdict::forbidden, *objection);
+  KW_TRY(const std::string compiler, cpp_compiler());
+  KW_CHECK(write_file_atomically(folder / "problem.h", problem_header(problem)));
+  KW_CHECK(write_file_atomically(folder / "kernel.cpp", source.text));
+
+  CompiledKernel kernel;
+  kernel.has_prepare = mentions_identifier(source.text, "kw_prepare");
+  kernel.object = (folder / "kernel.so").string();
+  sandbox::Spec box = compiler_box(compiler, folder, options);
+  auto& argv = box.argv;
+  for (const auto& flag : cpp_flags()) argv.push_back(flag);
+  if (options.debug) argv.insert(argv.end(), {"-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"});
+  if (options.lines) argv.push_back("-g1");
+  for (const auto& [name, value] : source.knobs) {
+    if (!is_identifier(name)) return bad_input(fmt::format("'{}' is not the name of a knob", name), "write --knob NAME=VALUE");
+    argv.push_back(fmt::format("-D{}={}", name, value));
+  }
+  if (kernel.has_prepare) argv.push_back("-DKW_HAS_PREPARE");
+  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", "-fmax-errors=10",
+                           "-MD", "-MF", "kernel.d", "-shared", "-Wl,-z,now"});
+  if (!options.debug) argv.push_back("-Wl,-z,defs");  // a sanitizer's functions come from the process
+  argv.insert(argv.end(), {"kernel.cpp", "-o", "kernel.so"});
+
+  KW_TRY(const sandbox::Outcome outcome, sandbox::run(box, options.mode));
+  kernel.seconds = outcome.seconds;
+  const double limit = std::chrono::duration<double>(options.deadline).count();
+  if (outcome.timed_out)
+    return failed(Verdict::timed_out, {"compile", fmt::format("the compiler did not finish within {:.3g} s", limit), "", {},
+                                       "look for unbounded templates or constant expressions, or give more time with --compile-timeout", ""});
+  const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
+  if (compiler_died)
+    return failed(Verdict::compile_failed, {"compile", "the compiler ran out of memory or crashed", "", {}, "the kernel is too large for the compiler: fewer templates, smaller tables", ""});
+  if (!outcome.succeeded())
+    return failed(Verdict::compile_failed, digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
+
+  KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
+  if (auto objection = screen_dependencies(dependencies, folder.string())) return failed(Verdict::forbidden, *objection);
+  if (!options.debug) {
+    KW_TRY(const auto objection, screen_object(kernel.object));
+    if (objection) return failed(Verdict::forbidden, *objection);
+  }
+  CompileOutcome compiled;
+  compiled.verdict = Verdict::passed;
+  compiled.kernel = kernel;
+  return compiled;
+}
+
+std::string line_of(const std::string& object, std::uint64_t offset) {
+  auto outcome = run_command({{"addr2line", "-e", object, fmt::format("{:#x}", offset)}, {}, "", std::chrono::seconds(10), 4096});
+  if (!outcome || !outcome->succeeded()) return "";
+  std::string line = outcome->out.substr(0, outcome->out.find('\n'));
+  if (const std::size_t discriminator = line.find(" (discriminator"); discriminator != std::string::npos) line.resize(discriminator);
+  if (line.empty() || line[0] == '?' || line.back() == '?' || line.substr(line.size() - 2) == ":0") return "";
+  return line.substr(line.rfind('/') + 1);
+}
+
+std::vector<Knob> declared_knobs(const std::string& text) {
+  std::vector<Knob> knobs;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t at = line.find("// kw:knob ");
+    if (at == std::string::npos) continue;
+    std::istringstream words(line.substr(at + 11));
+    Knob knob;
+    words >> knob.name;
+    for (std::string value; words >> value;) knob.values.push_back(value);
+    if (is_identifier(knob.name) && !knob.values.empty()) knobs.push_back(knob);
+  }
+  return knobs;
+}
+
+}  // namespace kw

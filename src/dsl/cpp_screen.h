@@ -1,0 +1,19 @@
+// The first filter for C++ kernels: what the text includes, what the compiler really read, what the object calls.
+// It catches the careless; the sandbox holds against the rest.
+#pragma once
+
+#include <optional>
+
+#include "dsl/kernel.h"
+
+namespace kw {
+
+std::optional<Diagnosis> screen_includes(const KernelSource& source);
+
+// `dependencies` is the compiler's make rule; `folder` holds the kernel and problem.h.
+std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder);
+
+// By link, not by text: names of functions that the object imports or defines.
+Result<std::optional<Diagnosis>> screen_object(const fs::path& object);
+
+}  // namespace kw

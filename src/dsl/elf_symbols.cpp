@@ -1,0 +1,54 @@
+#include "dsl/elf_symbols.h"
+
+#include <cstring>
+#include <elf.h>
+
+namespace kw {
+namespace {
+
+// A struct at an offset, or nothing when it lies outside the file.
+template <typename T>
+const T* at(const std::string& file, std::uint64_t offset) {
+  if (offset > file.size() || file.size() - offset < sizeof(T)) return nullptr;
+  return reinterpret_cast<const T*>(file.data() + offset);
+}
+
+std::string name_at(const std::string& file, const Elf64_Shdr& strings, std::uint32_t index) {
+  if (strings.sh_offset > file.size() || index >= strings.sh_size || file.size() - strings.sh_offset < strings.sh_size) return {};
+  const char* begin = file.data() + strings.sh_offset + index;
+  return {begin, ::strnlen(begin, strings.sh_size - index)};
+}
+
+}  // namespace
+
+Result<ElfSymbols> elf_symbols(const fs::path& object) {
+  KW_TRY(const std::string file, read_file(object));
+  const auto broken = [&] { return internal_error(object.string() + " is not a shared object that can be read"); };
+  const auto* header = at<Elf64_Ehdr>(file, 0);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return broken();
+  ElfSymbols symbols;
+  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+    const auto* section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (section == nullptr) return broken();
+    if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_SYMTAB) continue;
+    const auto* strings = at<Elf64_Shdr>(file, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
+    if (strings == nullptr) return broken();
+    for (std::uint64_t k = 0; k < section->sh_size / sizeof(Elf64_Sym); ++k) {
+      const auto* symbol = at<Elf64_Sym>(file, section->sh_offset + k * sizeof(Elf64_Sym));
+      if (symbol == nullptr) return broken();
+      const auto binding = ELF64_ST_BIND(symbol->st_info);
+      if (binding != STB_GLOBAL && binding != STB_WEAK && !(section->sh_type == SHT_SYMTAB && symbol->st_shndx != SHN_UNDEF)) continue;
+      if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION || ELF64_ST_TYPE(symbol->st_info) == STT_FILE) continue;
+      const std::string name = name_at(file, *strings, symbol->st_name);
+      if (name.empty()) continue;
+      if (symbol->st_shndx == SHN_UNDEF) {
+        if (section->sh_type == SHT_DYNSYM) symbols.imported.push_back(name);
+      } else if (binding != STB_LOCAL || ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN) {
+        symbols.defined.push_back(name);  // linking makes hidden globals local but keeps their visibility
+      }
+    }
+  }
+  return symbols;
+}
+
+}  // namespace kw

@@ -1,0 +1,18 @@
+// The symbols of a shared object, read from the file without running or mapping any of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace kw {
+
+struct ElfSymbols {
+  std::vector<std::string> imported;  // undefined in the dynamic table
+  std::vector<std::string> defined;   // global or weak, hidden ones included
+};
+
+Result<ElfSymbols> elf_symbols(const fs::path& object);
+
+}  // namespace kw

@@ -1,0 +1,148 @@
+#include "dsl/problem_header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kw {
+namespace {
+
+std::string_view c_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return "float";
+    case DType::f64: return "double";
+    case DType::f16: return "kw_f16";
+    case DType::bf16: return "kw_bf16";
+    case DType::i8: return "std::int8_t";
+    case DType::i16: return "std::int16_t";
+    case DType::i32: return "std::int32_t";
+    case DType::i64: return "std::int64_t";
+    case DType::u8: return "std::uint8_t";
+    case DType::boolean: return "bool";
+  }
+  return "void";
+}
+
+// The type of one argument: outputs are written, scalars go by value, the rest is read-only.
+std::string argument_type(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return std::string(c_type(spec.dtype));
+  return fmt::format("{}{}*", spec.kind == TensorKind::output ? "" : "const ", c_type(spec.dtype));
+}
+
+std::string parameter_list(const std::vector<const TensorSpec*>& specs) {
+  std::vector<std::string> parts;
+  for (const auto* spec : specs) parts.push_back(argument_type(*spec) + " " + spec->c_name);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string struct_of(const std::string& name, const std::vector<const TensorSpec*>& specs) {
+  std::string text = fmt::format("struct {} {{\n", name);
+  for (const auto* spec : specs) text += fmt::format("  {} {};\n", argument_type(*spec), spec->c_name);
+  return text + "};\n";
+}
+
+std::string constants_of(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return "";
+  const auto numbers = [](const std::vector<std::int64_t>& values) {
+    return values.empty() ? std::string("1") : fmt::format("{}", fmt::join(values, ", "));
+  };
+  const std::size_t rank = std::max<std::size_t>(spec.shape.size(), 1);
+  std::string text = fmt::format("// {} '{}': {}[{}]{}\n", spec.kind == TensorKind::output ? "output" : "read-only", spec.name,
+                                 torch_name(spec.dtype), fmt::join(spec.shape, ", "), spec.is_contiguous() ? "" : ", not contiguous");
+  text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_shape[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.shape));
+  text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_strides[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.strides));
+  text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_numel = {};\n", spec.c_name, spec.numel());
+  return text;
+}
+
+std::vector<const TensorSpec*> parameters_of(const ProblemDescription& problem) {
+  std::vector<const TensorSpec*> all;
+  for (const auto& spec : problem.parameters) all.push_back(&spec);
+  return all;
+}
+
+// How the runner's untyped slots become the kernel's typed arguments.
+std::string unpack(const std::vector<const TensorSpec*>& specs, std::size_t first_slot) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const std::string slot = fmt::format("slots[{}]", first_slot + i);
+    parts.push_back(specs[i]->kind == TensorKind::scalar ? fmt::format("*static_cast<const {}*>({})", c_type(specs[i]->dtype), slot)
+                                                         : fmt::format("static_cast<{}>({})", argument_type(*specs[i]), slot));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+constexpr std::string_view kTypes = R"(#pragma once
+// Generated for one problem: do not edit. Shapes are static; other shapes are another kernel.
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__FLT16_MAX__)
+using kw_f16 = _Float16;
+#endif
+struct kw_bf16 {
+  std::uint16_t bits;
+};
+inline float kw_to_float(kw_bf16 value) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16);
+}
+inline kw_bf16 kw_bf16_from_float(float value) {  // rounds to nearest, ties to even
+  std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};
+  bits += 0x7fffu + ((bits >> 16) & 1u);
+  return {static_cast<std::uint16_t>(bits >> 16)};
+}
+#if defined(__FLT16_MAX__)
+inline float kw_to_float(kw_f16 value) { return static_cast<float>(value); }
+inline kw_f16 kw_f16_from_float(float value) { return static_cast<kw_f16>(value); }
+#endif
+#define KW_EXPORT __attribute__((visibility("default")))
+
+)";
+
+}  // namespace
+
+bool passes_struct(const ProblemDescription& problem) { return problem.arguments().size() > kMaxPlainArguments; }
+
+std::string kernel_declaration(const ProblemDescription& problem, bool with_state) {
+  const std::string state = with_state ? "void* state, " : "";
+  return fmt::format("extern \"C\" void kw_kernel({}{})", state,
+                     passes_struct(problem) ? "const kw_args* args" : parameter_list(problem.arguments()));
+}
+
+std::string problem_header(const ProblemDescription& problem) {
+  const bool by_struct = passes_struct(problem);
+  const auto arguments = problem.arguments();
+  const auto parameters = parameters_of(problem);
+  std::string text(kTypes);
+  for (const auto* spec : arguments) text += constants_of(*spec);
+  text += "\n";
+  if (by_struct) {
+    text += struct_of("kw_args", arguments);
+    text += struct_of("kw_weights", parameters);
+  }
+  const std::string prepare_list = by_struct ? "const kw_weights* weights" : parameter_list(parameters);
+  const auto exported = [](std::string declaration) { return declaration.insert(declaration.find("void"), "KW_EXPORT ") + ";\n"; };
+  text += "\n#if defined(KW_HAS_PREPARE)\n";
+  text += fmt::format("extern \"C\" KW_EXPORT void* kw_prepare({});\n", prepare_list);
+  text += "extern \"C\" KW_EXPORT void kw_release(void* state);\n";
+  text += exported(kernel_declaration(problem, true));
+  text += "#else\n";
+  text += exported(kernel_declaration(problem, false));
+  text += "#endif\n";
+
+  // The runner holds untyped pointers; these two, in the kernel's own object, give them their types.
+  text += "\n#if defined(KW_RUNNER_ENTRY)\n";
+  const std::string packed = by_struct ? fmt::format("const kw_args args{{{}}};\n  ", unpack(arguments, 0)) : "";
+  const std::string passed = by_struct ? "&args" : unpack(arguments, 0);
+  text += "#if defined(KW_HAS_PREPARE)\n";
+  const std::string packed_weights = by_struct ? fmt::format("const kw_weights weights{{{}}};\n  ", unpack(parameters, problem.inputs.size())) : "";
+  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void* kw_call_prepare([[maybe_unused]] void* const* slots) {{\n  {}return kw_prepare({});\n}}\n",
+                      packed_weights, by_struct ? "&weights" : unpack(parameters, problem.inputs.size()));
+  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void* state, void* const* slots) {{\n  {}kw_kernel(state, {});\n}}\n", packed, passed);
+  text += "#else\n";
+  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void*, void* const* slots) {{\n  {}kw_kernel({});\n}}\n", packed, passed);
+  text += "#endif\n#endif\n";
+  return text;
+}
+
+}  // namespace kw

@@ -1,0 +1,432 @@
+#include "dsl/session.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <poll.h>
+#include <random>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/allocator_settings.h"
+#include "base/files.h"
+#include "dsl/run_failure.h"
+#include "runner/protocol.h"
+#include "sandbox/library_files.h"
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kAlignment = 64;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+runner::Argument argument_of(const TensorSpec& spec, Placement placement) {
+  runner::Argument argument;
+  argument.name = spec.name;
+  switch (spec.kind) {
+    case TensorKind::input: argument.role = runner::Role::input; break;
+    case TensorKind::scalar: argument.role = runner::Role::scalar; break;
+    case TensorKind::output: argument.role = runner::Role::output; break;
+    default: argument.role = runner::Role::weight; break;
+  }
+  argument.bytes = spec.kind == TensorKind::scalar ? 8 : spec.span_bytes();
+  argument.region = std::max(round_up(argument.bytes, kPage), kPage);
+  argument.lead = placement == Placement::tail ? argument.region - round_up(argument.bytes, kAlignment) : 0;
+  argument.poison = poison_word(spec.dtype);
+  return argument;
+}
+
+Result<int> memory_file(const char* name, std::uint64_t bytes) {
+  const int descriptor = ::memfd_create(name, MFD_CLOEXEC);
+  if (descriptor < 0) return internal_error(fmt::format("memfd_create: {}", std::strerror(errno)));
+  if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+    Error error = internal_error(fmt::format("no memory for {} bytes of tensors: {}", bytes, std::strerror(errno)));
+    ::close(descriptor);
+    return error;
+  }
+  return descriptor;
+}
+
+// The same file, but nobody can write through it.
+Result<int> read_only_again(int descriptor) {
+  const int again = ::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC);
+  if (again < 0) return internal_error(fmt::format("cannot reopen a memory file: {}", std::strerror(errno)), "is /proc mounted?");
+  return again;
+}
+
+// Every thread of a process is stopped once its state says so.
+bool is_stopped(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t after_name = text.rfind(')');
+  return after_name == std::string::npos || after_name + 2 >= text.size() || text[after_name + 2] == 'T' || text[after_name + 2] == 'Z';
+}
+
+std::string sanitizer_library() {
+  for (const char* version : {"8", "6", "5"})
+    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
+      if (const std::string path = fmt::format("{}/libasan.so.{}", folder, version); fs::exists(path)) return path;
+  return "";
+}
+
+}  // namespace
+
+std::uint64_t poison_word(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return 0x7fc0dead7fc0deadULL;
+    case DType::f64: return 0x7ff8dead7fc0deadULL;
+    default: return 0xa5a5a5a5a5a5a5a5ULL;
+  }
+}
+
+struct Session::State {
+  SessionOptions options;
+  runner::Spec spec;
+  int data = -1, data_read_only = -1, spec_file = -1, control = -1;
+  std::byte* contents = nullptr;
+  std::uint64_t contents_bytes = 0;
+  std::optional<sandbox::Process> process;
+  pid_t runner_pid = 0;
+  RegionAddresses regions;
+  bool stopped = false;
+  std::mt19937_64 tickets{std::random_device{}()};
+
+  ~State() {
+    thaw();
+    process.reset();
+    if (contents != nullptr) ::munmap(contents, contents_bytes);
+    for (const int descriptor : {data, data_read_only, spec_file, control})
+      if (descriptor >= 0) ::close(descriptor);
+  }
+
+  void thaw() {
+    if (stopped && runner_pid > 0) ::kill(runner_pid, SIGCONT);
+    stopped = false;
+  }
+
+  void freeze() {
+    if (runner_pid <= 0 || ::kill(runner_pid, SIGSTOP) != 0) return;
+    stopped = true;
+    for (int i = 0; i < 2000 && !is_stopped(runner_pid); ++i) ::usleep(50);
+  }
+
+  // A session may be launched again after its process has ended: the contents stay.
+  void forget_process() {
+    process.reset();
+    runner_pid = 0;
+    stopped = false;
+    regions.clear();
+    for (int* descriptor : {&data_read_only, &spec_file, &control}) {
+      if (*descriptor >= 0) ::close(*descriptor);
+      *descriptor = -1;
+    }
+  }
+
+  Status start_process(milliseconds deadline) {
+    forget_process();
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+      return internal_error(fmt::format("socketpair: {}", std::strerror(errno)));
+    control = ends[0];
+    const int on = 1;
+    ::setsockopt(control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+    const std::string text = Json(spec).dump();
+    KW_TRY(spec_file, memory_file("kw-spec", text.size()));
+    if (::pwrite(spec_file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+      return internal_error("cannot write the runner's spec");
+    KW_TRY(data_read_only, read_only_again(data));
+    KW_TRY(const int spec_read_only, read_only_again(spec_file));
+
+    const std::string program = (executable_folder() / "kw-runner").string();
+    if (!fs::exists(program)) {
+      ::close(ends[1]);
+      return internal_error(fmt::format("{} is missing", program), "build the project again: make build");
+    }
+    sandbox::Spec box;
+    box.argv = {program};
+    box.environment = allocator_settings();
+    box.environment["MALLOC_ARENA_MAX"] = "1";  // threads share the heap, which then never changes protections
+    box.environment["OMP_NUM_THREADS"] = std::to_string(options.threads);
+    box.environment["OMP_DYNAMIC"] = "false";
+    box.environment["OMP_MAX_ACTIVE_LEVELS"] = "1";
+    box.environment["LC_ALL"] = "C";
+    KW_TRY(const auto libraries, sandbox::library_files(program));
+    for (const auto& library : libraries) box.read_only.push_back({library, ""});
+    box.read_only.push_back({spec.object, ""});
+    if (options.debug) {
+      const std::string asan = sanitizer_library();
+      box.environment["LD_PRELOAD"] = asan;
+      box.environment["ASAN_OPTIONS"] = "detect_leaks=0:handle_abort=1:allocator_may_return_null=0:exitcode=66";
+      box.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=66";
+      box.read_only.push_back({"/usr", ""});
+      for (const char* folder : {"/lib", "/lib64"})
+        if (fs::exists(folder)) box.read_only.push_back({folder, ""});
+    }
+    box.descriptors = {{ends[1], runner::kControlDescriptor}, {spec_read_only, runner::kSpecDescriptor}, {data_read_only, runner::kDataDescriptor}};
+    box.cores = options.cores;
+    box.brings_filter = spec.guarded;
+    box.limits.deadline = deadline;
+    box.limits.processes = 1;
+    box.limits.output_cap = 64 << 10;
+    std::uint64_t mapped = 0;
+    for (const auto& argument : spec.arguments) {
+      const int copies = argument.role == runner::Role::output ? spec.out_slots : argument.role == runner::Role::weight ? 1 : spec.slots;
+      mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
+    }
+    // Threads' stacks count as address space too. The sanitizer reserves terabytes.
+    box.limits.memory_bytes = options.debug ? std::uint64_t{1} << 46
+                                            : mapped + options.extra_memory_bytes + static_cast<std::uint64_t>(options.threads) * (64 << 20);
+    auto started = sandbox::start(box, options.mode);
+    ::close(ends[1]);
+    ::close(spec_read_only);
+    if (!started) return started.error();
+    process = std::move(*started);
+    return {};
+  }
+
+  // The next message, or nothing when the process is gone or late.
+  std::optional<Json> receive(Clock::time_point deadline, bool& late) {
+    for (;;) {
+      const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now()).count();
+      if (left < 0) {
+        late = true;
+        return std::nullopt;
+      }
+      pollfd watched{control, POLLIN, 0};
+      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left + 1, 1000)));
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      std::string text(runner::kMaxMessage, '\0');
+      char extra[CMSG_SPACE(sizeof(ucred))];
+      iovec part{text.data(), text.size()};
+      msghdr header{};
+      header.msg_iov = &part;
+      header.msg_iovlen = 1;
+      header.msg_control = extra;
+      header.msg_controllen = sizeof extra;
+      const ssize_t got = ::recvmsg(control, &header, 0);
+      if (got <= 0) return std::nullopt;
+      for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr && runner_pid == 0; item = CMSG_NXTHDR(&header, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_CREDENTIALS) continue;
+        ucred who{};
+        std::memcpy(&who, CMSG_DATA(item), sizeof who);
+        runner_pid = who.pid;  // translated into our namespace by the kernel
+      }
+      auto message = parse_json(std::string_view(text).substr(0, static_cast<std::size_t>(got)), "the runner's message");
+      if (!message || !message->is_object()) return Json{{"event", "nonsense"}};
+      return *message;
+    }
+  }
+
+  RunFailure failure_at_end(const std::string& stage, bool late, double deadline_seconds) {
+    if (late) process->kill();
+    auto outcome = process->finish();
+    runner_pid = 0;
+    process.reset();
+    if (!outcome) return {Verdict::mistrusted, {stage, outcome.error().message, "", {}, outcome.error().hint, ""}, {}, ""};
+    if (late) outcome->timed_out = true;
+    return failure_from_end(*outcome, stage, deadline_seconds);
+  }
+
+  RunFailure failure_from_message(const Json& message, const std::string& stage) {
+    const std::string event = message.value("event", "");
+    std::string errors;
+    if (event != "threw" && process) {
+      auto outcome = process->finish();
+      process.reset();
+      runner_pid = 0;
+      if (outcome) errors = outcome->err;
+    }
+    if (event == "crash") return failure_from_crash(message, spec, regions, stage, errors);
+    if (event == "violation") return failure_from_violation(message.value("syscall", -1), stage);
+    RunFailure failure;
+    failure.errors = errors;
+    failure.diagnosis.stage = stage;
+    if (event == "threw") {
+      failure.diagnosis.summary = "an exception left the kernel";
+      failure.diagnosis.evidence.push_back(message.value("what", ""));
+      failure.diagnosis.hint = "catch exceptions inside the kernel";
+      if (message.value("what", "") == "std::bad_alloc") failure.verdict = Verdict::out_of_memory;
+    } else if (event == "failed") {
+      failure.diagnosis.summary = "the kernel could not be loaded";
+      failure.diagnosis.evidence.push_back(message.value("message", ""));
+      failure.diagnosis.hint = "every function that the kernel calls must be in it, in libstdc++, libm or libgomp";
+    } else {
+      failure.verdict = Verdict::mistrusted;
+      failure.diagnosis.summary = "the kernel spoke to the evaluator in the runner's place";
+      failure.diagnosis.hint = "a kernel writes its outputs and nothing else";
+    }
+    return failure;
+  }
+
+  // Waits for one event; anything else is a failure.
+  template <typename T, typename Read>
+  Answered<T> await(const std::string& event, const std::string& stage, milliseconds limit, std::uint64_t ticket, Read read) {
+    Answered<T> answered;
+    bool late = false;
+    auto message = receive(Clock::now() + limit, late);
+    if (!message) {
+      answered.failure = failure_at_end(stage, late, std::chrono::duration<double>(limit).count());
+      return answered;
+    }
+    const bool is_expected = message->value("event", "") == event && (ticket == 0 || message->value("ticket", std::uint64_t{0}) == ticket);
+    std::optional<T> value;
+    if (is_expected) {
+      auto fields = read_fields("the runner's message", [&] { return read(*message); });
+      if (fields) value = std::move(*fields);
+      else (*message)["event"] = "nonsense";
+    } else if (message->value("event", "") == event) {
+      (*message)["event"] = "nonsense";
+    }
+    if (value) answered.value = std::move(value);
+    else {
+      if (message->value("event", "") == "nonsense" && process) process->kill();
+      answered.failure = failure_from_message(*message, stage);
+    }
+    return answered;
+  }
+
+  bool has_unasked_message() {
+    pollfd watched{control, POLLIN, 0};
+    return ::poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN) != 0;
+  }
+
+  std::optional<RunFailure> order(const Json& message, milliseconds limit) {
+    process->set_deadline(limit + milliseconds(5000));
+    thaw();
+    if (has_unasked_message()) {
+      process->kill();
+      return failure_from_message({{"event", "nonsense"}}, "run");
+    }
+    const std::string text = message.dump();
+    (void)::send(control, text.data(), text.size(), MSG_NOSIGNAL);
+    return std::nullopt;
+  }
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<Session> Session::create(const ProblemDescription& problem, const std::string& object, bool has_prepare, SessionOptions options) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  auto& spec = state->spec;
+  spec.object = object;
+  spec.threads = state->options.threads;
+  spec.has_prepare = has_prepare;
+  spec.guarded = !state->options.debug;
+  spec.shared_inputs = state->options.shared_inputs;
+  spec.slots = state->options.slots;
+  spec.out_slots = state->options.out_slots;
+  for (const auto* argument : problem.arguments()) spec.arguments.push_back(argument_of(*argument, state->options.placement));
+  state->contents_bytes = std::max<std::uint64_t>(runner::data_bytes(spec), kPage);
+  KW_TRY(state->data, memory_file("kw-data", state->contents_bytes));
+  void* mapped = ::mmap(nullptr, state->contents_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, state->data, 0);
+  if (mapped == MAP_FAILED) return internal_error(fmt::format("no memory for {} bytes of tensors", state->contents_bytes));
+  state->contents = static_cast<std::byte*>(mapped);
+  return Session(std::move(state));
+}
+
+std::span<std::byte> Session::contents(std::size_t argument, int slot) {
+  const auto& spec = state_->spec;
+  const auto& what = spec.arguments[argument];
+  return {state_->contents + runner::data_offset(spec, argument, slot) + what.lead, what.bytes};
+}
+
+Result<Answered<bool>> Session::launch(milliseconds deadline) {
+  KW_CHECK(state_->start_process(deadline + milliseconds(30000)));
+  // Mapping is our own work: slow memory is no fault of the kernel's.
+  auto mapped = state_->await<bool>("mapped", "start", milliseconds(30000), 0, [&](const Json& message) {
+    message.at("addresses").get_to(state_->regions);
+    return true;
+  });
+  if (!mapped.ok()) {
+    std::string why = mapped.failure.diagnosis.summary;
+    for (const auto& line : mapped.failure.diagnosis.evidence) why += "; " + line;
+    return internal_error("the runner did not start: " + why, "run 'kernelwright doctor'");
+  }
+  auto loading = state_->await<bool>("loading", "load", milliseconds(10000), 0, [](const Json&) { return true; });
+  if (!loading.ok()) return loading;
+  return state_->await<bool>("loaded", "load", deadline, 0, [](const Json&) { return true; });
+}
+
+Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
+  const std::uint64_t ticket = state_->tickets() >> 12 | 1;
+  if (auto failure = state_->order({{"op", "prepare"}, {"ticket", ticket}}, deadline)) return Answered<PrepareReport>{{}, *failure};
+  return state_->await<PrepareReport>("prepared", "prepare", deadline, ticket, [](const Json& message) {
+    return PrepareReport{message.at("seconds").get<double>(), message.at("bytes").get<double>()};
+  });
+}
+
+Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison, milliseconds deadline) {
+  const std::uint64_t ticket = state_->tickets() >> 12 | 1;
+  const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
+  const auto start = Clock::now();
+  if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
+  auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
+    CallReport report;
+    for (const auto& nanoseconds : done.at("nanoseconds")) report.seconds.push_back(nanoseconds.get<double>() * 1e-9);
+    report.float_state_changed = done.at("float_state_changed").get<bool>();
+    if (report.seconds.size() != slots.size()) throw Json::other_error::create(505, "as many times as calls", nullptr);
+    return report;
+  });
+  if (answered.ok()) {
+    answered.value->outside_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    state_->freeze();
+  }
+  return answered;
+}
+
+Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slot, bool& canary_broken) {
+  const auto& what = state_->spec.arguments[argument];
+  const std::uint64_t address = state_->regions.at(argument).at(static_cast<std::size_t>(out_slot));
+  const auto read = [&](std::uint64_t offset, std::vector<std::byte>& into) -> Status {
+    for (std::uint64_t done = 0; done < into.size();) {
+      iovec local{into.data() + done, into.size() - done};
+      iovec remote{reinterpret_cast<void*>(address + offset + done), into.size() - done};
+      const ssize_t got = ::process_vm_readv(state_->runner_pid, &local, 1, &remote, 1, 0);
+      if (got <= 0)
+        return internal_error(fmt::format("cannot read the output '{}' from the runner: {}", what.name, std::strerror(errno)),
+                              "the system forbids reading a child's memory (ptrace scope 3, or a container's seccomp profile)");
+      done += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  };
+  const std::uint64_t end = what.lead + what.bytes;
+  std::vector<std::byte> values(what.bytes), before(what.lead), after(what.region - end);
+  KW_CHECK(read(what.lead, values));
+  KW_CHECK(read(0, before));
+  KW_CHECK(read(end, after));
+  const auto* poison = reinterpret_cast<const std::byte*>(&what.poison);
+  canary_broken = false;
+  for (std::uint64_t i = 0; i < before.size(); ++i) canary_broken |= before[i] != poison[i % 8];
+  for (std::uint64_t i = 0; i < after.size(); ++i) canary_broken |= after[i] != poison[(end + i) % 8];
+  return values;
+}
+
+Session::Printed Session::finish() {
+  if (!state_->process) return {};
+  state_->thaw();
+  const std::string text = R"({"op":"end"})";
+  (void)::send(state_->control, text.data(), text.size(), MSG_NOSIGNAL);
+  if (!state_->process->wait_for(milliseconds(500))) state_->process->kill();
+  auto outcome = state_->process->finish();
+  state_->process.reset();
+  state_->runner_pid = 0;
+  if (!outcome) return {};
+  return {outcome->out + outcome->err, outcome->output_truncated};
+}
+
+}  // namespace kw

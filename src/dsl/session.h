@@ -1,0 +1,96 @@
+// One runner process as the evaluator drives it: puts tensors where the kernel will find them, has calls made, takes the
+// outputs out of the stopped process. It reports what happened and leaves judging values to others.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "record/problem.h"
+#include "record/verdict.h"
+#include "sandbox/sandbox.h"
+
+namespace kw {
+
+enum class Placement {
+  tail,  // buffers end at a guard: reading or writing past the end faults
+  head,  // buffers begin at a guard
+};
+
+struct SessionOptions {
+  sandbox::Mode mode = sandbox::Mode::bubblewrap;
+  int threads = 1;
+  std::vector<int> cores;  // empty: not pinned
+  Placement placement = Placement::tail;
+  int slots = 1;              // sets of inputs that are there at once
+  int out_slots = 1;
+  bool shared_inputs = true;  // contents may change between calls; otherwise they are copied once, at launch
+  std::uint64_t extra_memory_bytes = std::uint64_t{4} << 30;  // beside the buffers
+  bool debug = false;         // under AddressSanitizer, without the call filter, for diagnoses only
+};
+
+// Why a call did not come back as it should.
+struct RunFailure {
+  Verdict verdict = Verdict::crashed;
+  Diagnosis diagnosis;
+  std::optional<std::uint64_t> program_counter;  // offset into the object, for a line number
+  std::string errors;                            // the process's standard error, capped
+};
+
+// A value or the kernel's failure; errors of our own are Results around it.
+template <typename T>
+struct Answered {
+  std::optional<T> value;
+  RunFailure failure;
+  [[nodiscard]] bool ok() const { return value.has_value(); }
+};
+
+struct PrepareReport {
+  double seconds = 0;
+  double bytes = 0;
+};
+
+struct CallReport {
+  std::vector<double> seconds;  // of each call, by the runner's clock
+  double outside_seconds = 0;   // of the whole order, by ours
+  bool float_state_changed = false;
+};
+
+class Session {
+ public:
+  static Result<Session> create(const ProblemDescription& problem, const std::string& object, bool has_prepare, SessionOptions options);
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  // The memory of an input, weight or scalar, to be filled with exactly the argument's bytes; `argument` counts inputs,
+  // parameters and outputs in the contract's order.
+  std::span<std::byte> contents(std::size_t argument, int slot);
+
+  // Starts the process and loads the kernel, whose static constructors run then. Again after an end: another process.
+  Result<Answered<bool>> launch(std::chrono::milliseconds deadline);
+  Result<Answered<PrepareReport>> prepare(std::chrono::milliseconds deadline);
+  // Calls the kernel once per entry. When it returns, the process is stopped and stays so until the next order.
+  Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison, std::chrono::milliseconds deadline);
+
+  // An output as it was when the last order was done. Sets `canary_broken` when memory around it was written.
+  Result<std::vector<std::byte>> output(std::size_t argument, int out_slot, bool& canary_broken);
+
+  // Ends the process and returns what it printed, and whether that was more than is kept.
+  struct Printed {
+    std::string text;
+    bool too_much = false;
+  };
+  Printed finish();
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// The bytes that outputs of this type are filled with before a call, 8 of them.
+std::uint64_t poison_word(DType dtype);
+
+}  // namespace kw

@@ -1,0 +1,213 @@
+#include "measure/measure.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "machine/machine_lock.h"
+#include "machine/roofline.h"
+#include "measure/statistics.h"
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double bytes_of(const std::vector<TensorSpec>& specs) {
+  double total = 0;
+  for (const auto& spec : specs) total += static_cast<double>(spec.span_bytes());
+  return total;
+}
+
+// Where anonymous memory gets huge pages unasked, PyTorch's tensors do; the kernel's then have to be anonymous too.
+bool huge_pages_are_automatic() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return text.find("[always]") != std::string::npos;
+}
+
+class Timer {
+ public:
+  Timer(const ProblemDescription& problem, const TimingSets& sets, const Machine& machine, const OutputCheck& check, const MeasureOptions& options)
+      : problem_(problem), sets_(sets), machine_(machine), check_(check), options_(options) {}
+
+  Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) const {
+    SessionOptions session;
+    session.mode = options_.mode;
+    session.threads = options_.threads;
+    session.cores = options_.cores;
+    session.shared_inputs = !huge_pages_are_automatic();
+    const double seconds = options_.call_timeout.value_or(std::max(5.0, 300 * sets_.sets.front().eager_seconds));
+    return KernelSubject::make(*candidate.kernel(), problem_, sets_, session, std::chrono::milliseconds(static_cast<long long>(seconds * 1000)), check_);
+  }
+
+  // Alternating pairs until the interval is narrow enough or the time is up. A failure ends it.
+  Result<std::optional<RunFailure>> compare(Subject& baseline, Subject& candidate, const std::string& name) {
+    std::vector<BlockPair> pairs;
+    const auto start = Clock::now();
+    Ratio ratio;
+    for (;;) {
+      const bool baseline_first = (pairs.size() / 2 + pairs.size()) % 2 == 0;  // A B, B A, B A, A B, ...
+      const std::vector<int> order = draw_order();
+      std::optional<std::vector<double>> times[2];
+      for (const int turn : {0, 1}) {
+        const bool is_baseline = (turn == 0) == baseline_first;
+        KW_TRY(Block block, (is_baseline ? baseline : candidate).block(order, warmup()));
+        if (!block.ok()) return std::optional(block.failure);
+        times[is_baseline ? 0 : 1] = std::move(*block.value);
+      }
+      pairs.push_back({*times[0], *times[1]});
+      if (pairs.size() % 4 != 0 && seconds_since(start) < options_.seconds_per_baseline) continue;
+      ratio = speedup_of(pairs);
+      const double half_width = (ratio.interval.high - ratio.interval.low) / 2;
+      const bool enough = static_cast<int>(pairs.size()) >= options_.least_pairs;
+      if (options_.progress) options_.progress(fmt::format("timing against {}: {:.2f}x after {} pairs", name, ratio.value, pairs.size()));
+      if (enough && half_width <= options_.good_enough * ratio.value) break;
+      if (seconds_since(start) >= options_.seconds_per_baseline && pairs.size() >= 6) break;
+    }
+    Comparison comparison;
+    comparison.baseline = name;
+    comparison.speedup = ratio.value;
+    comparison.interval = ratio.interval;
+    comparison.pairs = static_cast<int>(pairs.size());
+    std::vector<double> all[2];
+    for (const auto& pair : pairs) {
+      all[0].insert(all[0].end(), pair.baseline.begin(), pair.baseline.end());
+      all[1].insert(all[1].end(), pair.candidate.begin(), pair.candidate.end());
+    }
+    comparison.calls = static_cast<int>(all[1].size());
+    comparison.baseline_seconds = median(all[0]);
+    comparison.candidate_seconds = median(all[1]);
+    candidate_times_.insert(candidate_times_.end(), all[1].begin(), all[1].end());
+    timing_.comparisons.push_back(comparison);
+    return std::optional<RunFailure>{};
+  }
+
+  Measurement finish(const KernelSubject& subject) {
+    const Workload workload{problem_.flops, problem_.bytes, problem_.essential_bytes};
+    const Roofline roofline = roofline_of(machine_, workload, options_.threads);
+    timing_.seconds = median(candidate_times_);
+    timing_.threads = options_.threads;
+    timing_.zone = name_of(roofline.zone);
+    timing_.floor_seconds = roofline.floor_seconds;
+    timing_.share_of_ceiling = share_of_ceiling(roofline, timing_.seconds);
+    timing_.gflops_per_second = problem_.flops && timing_.seconds > 0 ? *problem_.flops / timing_.seconds * 1e-9 : 0;
+    timing_.gbytes_per_second = timing_.seconds > 0 ? problem_.bytes / timing_.seconds * 1e-9 : 0;
+    std::vector<double> prepare_seconds, prepare_bytes;
+    for (const auto& prepare : subject.prepares()) {
+      prepare_seconds.push_back(prepare.seconds);
+      prepare_bytes.push_back(prepare.bytes);
+    }
+    timing_.prepare_seconds = median(prepare_seconds);
+    timing_.prepare_bytes = median(prepare_bytes);
+    timing_.notes.push_back(fmt::format("outputs of {} timed calls were checked", subject.checked_calls()));
+    if (auto doubt = reason_to_doubt(subject, workload)) return {std::nullopt, Verdict::mistrusted, *doubt};
+    return {timing_, Verdict::passed, {}};
+  }
+
+ private:
+  int warmup() const { return sets_.sets.size() >= 8 ? 2 : 1; }
+
+  // Warm-up and timed calls, each on other inputs; how many varies, so that no call knows that it is the last.
+  std::vector<int> draw_order() {
+    std::vector<int> order(sets_.sets.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    std::shuffle(order.begin(), order.end(), random_);
+    const auto most = order.size();
+    const auto least = std::min<std::size_t>(most, static_cast<std::size_t>(warmup()) + std::max<std::size_t>(1, (most - static_cast<std::size_t>(warmup())) * 2 / 3));
+    order.resize(std::uniform_int_distribution<std::size_t>(least, most)(random_));
+    return order;
+  }
+
+  std::optional<Diagnosis> reason_to_doubt(const KernelSubject& subject, const Workload& workload) const {
+    const double physical = memory_floor_seconds(machine_, workload, options_.threads);
+    if (timing_.seconds < 0.6 * physical)
+      return Diagnosis{"measure", "faster than the machine can move the bytes that the output depends on", "",
+                       {fmt::format("{:.3g} s a call, but {:.3g} MB at this machine's ceiling take {:.3g} s", timing_.seconds, workload.essential_bytes * 1e-6, physical)},
+                       "some calls do not do their work; or measure the ceilings again with 'kernelwright doctor --refresh'", ""};
+    if (subject.unaccounted_seconds() > 1e-3 && subject.unaccounted_share() > 0.1)
+      return Diagnosis{"measure", "two clocks disagree on how long the calls took", "",
+                       {fmt::format("in every block at least {:.3g} ms ({:.0f}% of it) passed outside of the calls by the runner's clock",
+                                    subject.unaccounted_seconds() * 1e3, subject.unaccounted_share() * 100)},
+                       "the kernel must finish all its work before it returns and leave clocks alone", ""};
+    return std::nullopt;
+  }
+
+  const ProblemDescription& problem_;
+  const TimingSets& sets_;
+  const Machine& machine_;
+  const OutputCheck& check_;
+  const MeasureOptions& options_;
+  TimingRecord timing_;
+  std::vector<double> candidate_times_;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+Measurement failed(const RunFailure& failure) { return {std::nullopt, failure.verdict, failure.diagnosis}; }
+
+Result<MachineLock> lock_machine(const MeasureOptions& options) {
+  LockWait wait;
+  wait.on_wait = [&](std::chrono::milliseconds) {
+    if (options.progress) options.progress("waiting for another timing on this machine");
+    return true;
+  };
+  return MachineLock::acquire(wait);
+}
+
+}  // namespace
+
+int timing_set_count(const ProblemDescription& problem) {
+  const double bytes = std::max(1.0, bytes_of(problem.inputs) + bytes_of(problem.outputs));
+  return static_cast<int>(std::clamp(64e6 / bytes, 4.0, 24.0));
+}
+
+Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw, OracleClient& oracle) {
+  TimingSets timing;
+  for (int i = 0; i < timing_set_count(problem); ++i) {
+    KW_TRY(TensorSet set, store.get(draw, {"given", false, i + 1}, oracle));
+    timing.sets.push_back(std::move(set));
+  }
+  // Never as many as there are sets, so that a slot's old content belongs to other inputs.
+  timing.outputs_alive = bytes_of(problem.outputs) > 8e6 ? 2 : 3;
+  return timing;
+}
+
+Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets, const Machine& machine,
+                            OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options) {
+  Timer timer(problem, sets, machine, check, options);
+  KW_TRY(auto kernel, timer.subject(candidate));
+  std::vector<std::pair<std::string, std::unique_ptr<OracleSubject>>> baselines;
+  std::vector<std::string> notes;
+  for (const auto& [wanted, name] : {std::pair{options.eager, "eager"}, std::pair{options.compile, "compile"}}) {
+    if (!wanted) continue;
+    if (options.progress) options.progress(fmt::format("loading the baseline: {}", name));
+    auto subject = OracleSubject::make(oracle, problem.file, sets, name, options.threads);
+    if (subject) baselines.emplace_back(name, std::move(*subject));
+    else if (std::string_view(name) == "compile") notes.push_back("torch.compile is no baseline here: " + subject.error().message);
+    else return subject.error();
+  }
+  KW_TRY(const MachineLock lock, lock_machine(options));
+  for (auto& [name, baseline] : baselines) {
+    KW_TRY(const auto failure, timer.compare(*baseline, *kernel, name));
+    if (failure) return failed(*failure);
+  }
+  Measurement measurement = timer.finish(*kernel);
+  if (measurement.timing) measurement.timing->notes.insert(measurement.timing->notes.end(), notes.begin(), notes.end());
+  return measurement;
+}
+
+Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
+                                    const Machine& machine, const OutputCheck& check, const MeasureOptions& options) {
+  Timer timer(problem, sets, machine, check, options);
+  KW_TRY(auto first, timer.subject(baseline));
+  KW_TRY(auto second, timer.subject(candidate));
+  KW_TRY(const MachineLock lock, lock_machine(options));
+  KW_TRY(const auto failure, timer.compare(*first, *second, baseline.source().file));
+  if (failure) return failed(*failure);
+  return timer.finish(*second);
+}
+
+}  // namespace kw

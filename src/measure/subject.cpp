@@ -1,0 +1,91 @@
+#include "measure/subject.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+// How often the outputs of a block are looked at, beside the first.
+constexpr double kCheckedShare = 0.2;
+
+}  // namespace
+
+KernelSubject::KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline, OutputCheck check)
+    : session_(std::move(session)), sets_(sets), out_slots_(out_slots), deadline_(deadline), check_(std::move(check)) {}
+
+Result<std::unique_ptr<KernelSubject>> KernelSubject::make(const CompiledKernel& kernel, const ProblemDescription& problem, const TimingSets& sets,
+                                                           SessionOptions options, std::chrono::milliseconds deadline, OutputCheck check) {
+  options.slots = static_cast<int>(sets.sets.size());
+  options.out_slots = sets.outputs_alive;
+  const int out_slots = options.out_slots;
+  KW_TRY(Session session, Session::create(problem, kernel.object, kernel.has_prepare, std::move(options)));
+  for (std::size_t i = 0; i < sets.sets.size(); ++i) KW_CHECK(load_inputs(session, problem, sets.sets[i], static_cast<int>(i)));
+  KW_CHECK(load_weights(session, problem, sets.sets.front()));
+  return std::unique_ptr<KernelSubject>(new KernelSubject(std::move(session), sets, out_slots, deadline, std::move(check)));
+}
+
+Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
+  KW_TRY(auto launched, session_.launch(deadline_));
+  if (!launched.ok()) return Block{{}, launched.failure};
+  KW_TRY(auto prepared, session_.prepare(deadline_));
+  if (!prepared.ok()) return Block{{}, prepared.failure};
+  prepares_.push_back(*prepared.value);
+
+  std::vector<int> outs(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) outs[i] = static_cast<int>(i) % out_slots_;
+  KW_TRY(auto called, session_.call(order, outs, false, deadline_ * static_cast<int>(order.size())));
+  if (!called.ok()) return Block{{}, called.failure};
+  const auto& report = *called.value;
+  const double inside = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
+  const double unaccounted = std::max(0.0, report.outside_seconds - inside);
+  if (unaccounted_seconds_ < 0 || unaccounted < unaccounted_seconds_) {
+    unaccounted_seconds_ = unaccounted;
+    unaccounted_share_ = unaccounted / report.outside_seconds;
+  }
+
+  // The process stands still; which call is looked at was not known to anyone before.
+  if (blocks_++ == 0 || std::bernoulli_distribution(kCheckedShare)(random_)) {
+    const int last = static_cast<int>(order.size()) - 1;
+    const int pick = last - std::uniform_int_distribution<int>(0, std::min(out_slots_ - 1, last))(random_);
+    const auto call = static_cast<std::size_t>(pick);
+    KW_TRY(auto failure, check_(session_, sets_.sets[static_cast<std::size_t>(order[call])], outs[call]));
+    ++checked_calls_;
+    if (failure) return Block{{}, *failure};
+  }
+  session_.finish();
+  return Block{std::vector<double>(report.seconds.begin() + warmup, report.seconds.end()), {}};
+}
+
+Result<std::unique_ptr<OracleSubject>> OracleSubject::make(OracleClient& oracle, const std::string& problem_file, const TimingSets& sets,
+                                                           const std::string& mode, int threads) {
+  Json folders = Json::array();
+  for (const auto& set : sets.sets) folders.push_back(set.folder.string());
+  std::unique_ptr<OracleSubject> subject(new OracleSubject(
+      oracle, {{"problem", problem_file}, {"folders", folders}, {"mode", mode}, {"threads", threads}, {"outputs_alive", sets.outputs_alive}}));
+  KW_CHECK(subject->load());
+  return subject;
+}
+
+Status OracleSubject::load() {
+  KW_TRY(const Json answer, oracle_.ask("baseline_load", load_, std::chrono::seconds(900)));
+  KW_TRY(handle_, read_fields("the oracle's answer", [&] { return answer.at("handle").get<std::int64_t>(); }));
+  generation_ = oracle_.generation();
+  return {};
+}
+
+OracleSubject::~OracleSubject() {
+  if (handle_ >= 0 && generation_ == oracle_.generation()) (void)oracle_.ask("baseline_unload", {{"handle", handle_}}, std::chrono::seconds(30)).ok();
+}
+
+Result<Block> OracleSubject::block(std::span<const int> order, int warmup) {
+  if (generation_ != oracle_.generation()) KW_CHECK(load());
+  const auto timed = order.subspan(static_cast<std::size_t>(warmup));
+  KW_TRY(const Json answer, oracle_.ask("baseline_block", {{"handle", handle_}, {"order", timed}, {"warmup", warmup}}));
+  KW_TRY(auto seconds, read_fields("the oracle's answer", [&] { return answer.at("seconds").get<std::vector<double>>(); }));
+  if (seconds.empty()) return internal_error("the oracle timed no calls");
+  return Block{std::move(seconds), {}};
+}
+
+}  // namespace kw

@@ -1,0 +1,81 @@
+// What can be timed in blocks of calls: a kernel in the sandbox, or the oracle's module.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+
+#include "dsl/candidate.h"
+#include "dsl/session_tensors.h"
+#include "problem/oracle_client.h"
+
+namespace kw {
+
+// The seconds of each timed call, or how the kernel failed.
+using Block = Answered<std::vector<double>>;
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  // Calls once per entry of `order` (which set of inputs), the first `warmup` of them untimed.
+  virtual Result<Block> block(std::span<const int> order, int warmup) = 0;
+};
+
+// The inputs that a timing rotates over. They share their weights.
+struct TimingSets {
+  std::vector<TensorSet> sets;
+  int outputs_alive = 2;  // how many calls' outputs stay alive, on both sides
+};
+
+// Compares what stands in an out slot with the set's reference; nothing when it is right.
+using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, const TensorSet&, int out_slot)>;
+
+// Each block is a process of its own, so that nothing learnt in one block helps in the next; within a block every call sees
+// other inputs. Outputs of calls picked at random are checked.
+class KernelSubject : public Subject {
+ public:
+  static Result<std::unique_ptr<KernelSubject>> make(const CompiledKernel& kernel, const ProblemDescription& problem, const TimingSets& sets,
+                                                     SessionOptions options, std::chrono::milliseconds deadline, OutputCheck check);
+  Result<Block> block(std::span<const int> order, int warmup) override;
+
+  // The smallest share of a block's outside time that the runner's own clock did not account for, over all blocks,
+  // and the same in seconds. A kernel that bends the inside clock cannot make it small.
+  [[nodiscard]] double unaccounted_seconds() const { return unaccounted_seconds_; }
+  [[nodiscard]] double unaccounted_share() const { return unaccounted_share_; }
+  [[nodiscard]] const std::vector<PrepareReport>& prepares() const { return prepares_; }
+  [[nodiscard]] int checked_calls() const { return checked_calls_; }
+
+ private:
+  KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline, OutputCheck check);
+  Session session_;
+  const TimingSets& sets_;
+  int out_slots_;
+  std::chrono::milliseconds deadline_;
+  OutputCheck check_;
+  std::mt19937_64 random_{std::random_device{}()};
+  double unaccounted_seconds_ = -1;
+  double unaccounted_share_ = -1;
+  std::vector<PrepareReport> prepares_;
+  int blocks_ = 0;
+  int checked_calls_ = 0;
+};
+
+// PyTorch itself, eager or compiled.
+class OracleSubject : public Subject {
+ public:
+  static Result<std::unique_ptr<OracleSubject>> make(OracleClient& oracle, const std::string& problem_file, const TimingSets& sets,
+                                                     const std::string& mode, int threads);
+  ~OracleSubject() override;
+  Result<Block> block(std::span<const int> order, int warmup) override;
+
+ private:
+  OracleSubject(OracleClient& oracle, Json load) : oracle_(oracle), load_(std::move(load)) {}
+  Status load();
+  OracleClient& oracle_;
+  Json load_;  // the request that loads it, for an oracle that was restarted
+  std::int64_t handle_ = -1;
+  int generation_ = -1;
+};
+
+}  // namespace kw

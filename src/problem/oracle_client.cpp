@@ -1,0 +1,229 @@
+#include "problem/oracle_client.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/allocator_settings.h"
+#include "base/files.h"
+#include "base/subprocess.h"
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Error error_from_oracle(const Json& answer) {
+  const Json error = answer.value("error", Json::object());
+  const std::string kind = error.value("kind", "internal");
+  const bool is_users = kind == "bad_problem" || kind == "unsupported" || kind == "bad_request";
+  return {is_users ? ErrorKind::bad_input : ErrorKind::internal, error.value("message", "the oracle failed"), error.value("hint", "")};
+}
+
+}  // namespace
+
+struct OracleClient::State {
+  OracleOptions options;
+  pid_t pid = -1;
+  int to_child = -1;
+  int from_child = -1;
+  int errors = -1;  // the child's standard error, an unlinked file: its tail explains a death
+  int generation = 0;
+  std::uint64_t next_id = 1;
+  std::string unread;
+  Json greeting;
+
+  ~State() { stop(); }
+
+  void stop() {
+    if (to_child >= 0) ::close(to_child);
+    if (pid > 0) {
+      // Closing its input ends it; a stuck one is killed.
+      for (int i = 0; i < 40 && ::waitpid(pid, nullptr, WNOHANG) == 0; ++i) {
+        if (i == 20) ::kill(-pid, SIGKILL);
+        ::usleep(50000);
+      }
+      ::kill(-pid, SIGKILL);
+    }
+    if (from_child >= 0) ::close(from_child);
+    if (errors >= 0) ::close(errors);
+    pid = to_child = from_child = errors = -1;
+    unread.clear();
+    greeting = {};
+  }
+
+  Status spawn() {
+    KW_TRY(const std::string python, oracle_python());
+    KW_TRY(const fs::path root, install_root());
+    KW_CHECK(make_folders(cache_home() / "inductor"));
+    int down[2], up[2];
+    if (::pipe2(down, O_CLOEXEC) != 0 || ::pipe2(up, O_CLOEXEC) != 0)
+      return internal_error(fmt::format("cannot make a pipe for the oracle: {}", std::strerror(errno)));
+    errors = ::open(fs::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (errors < 0) errors = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    const std::string oracle_folder = (root / "oracle").string();
+    const std::string inductor = (cache_home() / "inductor").string();
+    const pid_t parent = ::getpid();
+    pid = ::fork();
+    if (pid < 0) return internal_error(fmt::format("cannot start the oracle: {}", std::strerror(errno)));
+    if (pid == 0) {
+      ::setpgid(0, 0);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(1);
+      ::dup2(down[0], 0);
+      ::dup2(up[1], 1);
+      ::dup2(errors, 2);
+      if (!options.cores.empty()) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        for (const int core : options.cores) CPU_SET(core, &set);
+        ::sched_setaffinity(0, sizeof set, &set);
+      }
+      for (const auto& [name, value] : allocator_settings()) ::setenv(name.c_str(), value.c_str(), 1);
+      if (options.threads > 0) ::setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
+      ::setenv("PYTHONPATH", oracle_folder.c_str(), 1);
+      ::setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
+      ::setenv("TORCHINDUCTOR_CACHE_DIR", inductor.c_str(), 0);
+      ::execl(python.c_str(), python.c_str(), "-m", "kw_oracle", static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    ::setpgid(pid, pid);
+    ::close(down[0]);
+    ::close(up[1]);
+    to_child = down[1];
+    from_child = up[0];
+    ++generation;
+    return {};
+  }
+
+  std::string tail_of_errors() const {
+    if (errors < 0) return {};
+    const off_t end = ::lseek(errors, 0, SEEK_END);
+    if (end <= 0) return {};
+    std::string text(static_cast<std::size_t>(std::min<off_t>(end, 2000)), '\0');
+    const ssize_t got = ::pread(errors, text.data(), text.size(), end - static_cast<off_t>(text.size()));
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    const std::size_t line = text.rfind('\n');
+    return line == std::string::npos ? text : text.substr(line + 1);
+  }
+
+  // One line, or nothing when the child is gone or the time is up.
+  enum class Wait { line, gone, late };
+  Wait read_line(std::string& line, Clock::time_point deadline) {
+    for (;;) {
+      if (const std::size_t end = unread.find('\n'); end != std::string::npos) {
+        line = unread.substr(0, end);
+        unread.erase(0, end + 1);
+        return Wait::line;
+      }
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0) return Wait::late;
+      pollfd watched{from_child, POLLIN, 0};
+      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left, 1000)));
+      if (ready <= 0) continue;
+      char block[65536];
+      const ssize_t got = ::read(from_child, block, sizeof block);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return Wait::gone;
+      unread.append(block, static_cast<std::size_t>(got));
+    }
+  }
+
+  enum class Exchange { answered, gone, late };
+  Exchange exchange(const std::string& op, Json request, Clock::time_point deadline, Json& answer) {
+    const std::uint64_t id = next_id++;
+    request["id"] = id;
+    request["op"] = op;
+    const std::string text = request.dump() + "\n";
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t put = ::write(to_child, text.data() + sent, text.size() - sent);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return Exchange::gone;
+      sent += static_cast<std::size_t>(put);
+    }
+    for (;;) {
+      std::string line;
+      switch (read_line(line, deadline)) {
+        case Wait::gone: return Exchange::gone;
+        case Wait::late: return Exchange::late;
+        case Wait::line: break;
+      }
+      auto message = parse_json(line, "the oracle's answer");
+      if (!message || !message->is_object() || message->value("id", std::uint64_t{0}) != id) continue;
+      if (message->contains("event")) {
+        if (options.progress) options.progress(message->value("message", ""));
+        continue;
+      }
+      answer = std::move(*message);
+      return Exchange::answered;
+    }
+  }
+};
+
+Result<std::string> oracle_python() {
+  if (const char* chosen = std::getenv("KERNELWRIGHT_PYTHON"); chosen && *chosen) {
+    const std::string found = find_program(chosen);
+    if (found.empty()) return bad_input(fmt::format("KERNELWRIGHT_PYTHON={} is not a program", chosen));
+    return found;
+  }
+  if (auto root = install_root(); root && fs::exists(*root / ".venv" / "bin" / "python"))
+    return (*root / ".venv" / "bin" / "python").string();
+  const std::string found = find_program("python3");
+  if (found.empty()) return bad_input("no Python for the oracle", "run tools/setup, or set KERNELWRIGHT_PYTHON to one that has PyTorch");
+  return found;
+}
+
+OracleClient::OracleClient(OracleOptions options) : state_(std::make_unique<State>()) {
+  ::signal(SIGPIPE, SIG_IGN);  // a dead oracle is an error to handle, not a signal to die of
+  state_->options = std::move(options);
+}
+OracleClient::OracleClient(OracleClient&&) noexcept = default;
+OracleClient& OracleClient::operator=(OracleClient&&) noexcept = default;
+OracleClient::~OracleClient() = default;
+
+Status OracleClient::warm_up() { return state_->pid < 0 ? state_->spawn() : Status(); }
+
+int OracleClient::generation() const { return state_->generation; }
+int OracleClient::pid() const { return state_->pid; }
+
+Result<Json> OracleClient::hello() {
+  if (state_->greeting.is_null()) {
+    KW_TRY(state_->greeting, ask("hello", Json::object(), std::chrono::seconds(120)));
+  }
+  return state_->greeting;
+}
+
+Result<Json> OracleClient::ask(const std::string& op, Json arguments, std::chrono::seconds limit) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    KW_CHECK(warm_up());
+    Json answer;
+    switch (state_->exchange(op, arguments, Clock::now() + limit, answer)) {
+      case State::Exchange::answered:
+        if (answer.value("ok", false)) return answer.at("result");
+        return error_from_oracle(answer);
+      case State::Exchange::late:
+        state_->stop();
+        return internal_error(fmt::format("the oracle did not answer '{}' within {} s", op, limit.count()),
+                              "the problem may be too large for this machine");
+      case State::Exchange::gone: break;
+    }
+    const std::string last_words = state_->tail_of_errors();
+    state_->stop();
+    if (attempt == 1)
+      return internal_error(fmt::format("the oracle died twice during '{}'{}", op, last_words.empty() ? "" : ": " + last_words),
+                            "run 'kernelwright doctor'; if memory is short, close other programs or shrink the problem");
+  }
+  return internal_error("unreachable");
+}
+
+}  // namespace kw

@@ -1,0 +1,155 @@
+#include "problem/tensor_sets.h"
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+std::string folder_name(const SetKind& kind) {
+  return fmt::format("{}-{}-{}", kind.distribution, kind.fresh_weights ? "fresh" : "given", kind.variant);
+}
+
+// SplitMix64: far apart seeds for the sets of one draw. Kept below 2^53 so that they survive JSON in any language.
+std::uint64_t derive_seed(std::uint64_t draw, std::uint64_t salt) {
+  std::uint64_t z = draw + (salt + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return (z ^ (z >> 31)) >> 11;
+}
+
+std::uint64_t salt_of(const SetKind& kind) {
+  std::uint64_t salt = static_cast<std::uint64_t>(kind.variant) * 1000;
+  for (const char c : kind.distribution) salt = salt * 31 + static_cast<unsigned char>(c);
+  return salt;
+}
+
+Result<TensorSet> open_set(const fs::path& folder) {
+  KW_TRY(const std::string text, read_file(folder / "set.json"));
+  KW_TRY(const Json json, parse_json(text, (folder / "set.json").string()));
+  KW_TRY(SafetensorsFile inputs, SafetensorsFile::open(folder / "inputs.safetensors"));
+  KW_TRY(SafetensorsFile weights, SafetensorsFile::open(folder / "weights.safetensors"));
+  KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
+  KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
+  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {}, {}, 0, 0};
+  KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
+           set.distribution = json.at("distribution_used").get<std::string>();
+           set.notes = json.at("notes").get<std::vector<std::string>>();
+           set.nonfinite = json.at("nonfinite").get<double>();
+           set.eager_seconds = json.value("eager_seconds", 0.0);
+           for (const auto& [name, value] : json.at("scalars").items())
+             set.scalars[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
+           return true;
+         }));
+  (void)read;
+  return set;
+}
+
+std::vector<fs::path> folders_in(const fs::path& parent) {
+  std::vector<fs::path> all;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(parent, code))
+    if (entry.is_directory(code)) all.push_back(entry.path());
+  return all;
+}
+
+double bytes_below(const fs::path& folder) {
+  double total = 0;
+  std::error_code code;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, code))
+    if (entry.is_regular_file(code)) total += static_cast<double>(entry.file_size(code));
+  return total;
+}
+
+}  // namespace
+
+const std::vector<SetKind>& verification_kinds() {
+  static const std::vector<SetKind> kinds{{"given", false, 0}, {"given", true, 0},  {"mixed", true, 0},   {"outlier", true, 0}, {"scaled", true, 0},
+                                          {"zeros", true, 0},  {"shifted", true, 0}, {"positional", true, 0}, {"equal", true, 0}};
+  return kinds;
+}
+
+std::uint64_t TensorStore::pick_draw(bool fresh) const {
+  std::random_device entropy;
+  if (!fresh) {
+    std::vector<std::uint64_t> seeds;
+    for (const auto& folder : folders_in(source_.cache_folder)) {
+      const std::string name = folder.filename().string();
+      const std::string suffix = "-" + precision_;
+      if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
+      std::uint64_t seed = 0;
+      const char* end = name.data() + name.size() - suffix.size();
+      if (std::from_chars(name.data(), end, seed).ptr == end) seeds.push_back(seed);
+    }
+    if (!seeds.empty()) return seeds[std::uniform_int_distribution<std::size_t>(0, seeds.size() - 1)(entropy)];
+  }
+  return std::uniform_int_distribution<std::uint64_t>(1, 999'999'999)(entropy);
+}
+
+Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, OracleClient& oracle) const {
+  const fs::path draw_folder = source_.cache_folder / fmt::format("{}-{}", draw, precision_);
+  const fs::path folder = draw_folder / folder_name(kind);
+  const std::uint64_t seed = derive_seed(draw, salt_of(kind));
+  const auto finished = [&](TensorSet set) {
+    set.seed = seed;
+    set.fresh_weights = kind.fresh_weights;
+    return set;
+  };
+  std::error_code ignored;
+  if (fs::exists(folder / "set.json")) {
+    if (auto set = open_set(folder)) {
+      fs::last_write_time(draw_folder, fs::file_time_type::clock::now(), ignored);
+      return finished(std::move(*set));
+    }
+    fs::remove_all(folder, ignored);
+  }
+  evict(tensor_cache_limit());
+  KW_CHECK(make_folders(folder));
+  auto made = oracle.ask("materialise", {{"problem", source_.description.file},
+                                         {"seed", seed},
+                                         {"distribution", kind.distribution},
+                                         {"weights", kind.fresh_weights ? "fresh" : "given"},
+                                         {"weights_seed", derive_seed(draw, kind.fresh_weights ? salt_of(kind) + 7 : 7)},
+                                         {"folder", folder.string()},
+                                         {"precision", precision_}});
+  if (!made) {
+    fs::remove_all(folder, ignored);
+    return made.error();
+  }
+  KW_TRY(TensorSet set, open_set(folder));
+  return finished(std::move(set));
+}
+
+void TensorStore::evict(double most_bytes) {
+  struct Draw {
+    fs::path folder;
+    fs::file_time_type used;
+    double bytes;
+  };
+  std::vector<Draw> draws;
+  double total = 0;
+  std::error_code code;
+  for (const auto& problem : folders_in(cache_home() / "tensors")) {
+    for (const auto& folder : folders_in(problem)) {
+      draws.push_back({folder, fs::last_write_time(folder, code), bytes_below(folder)});
+      total += draws.back().bytes;
+    }
+  }
+  std::sort(draws.begin(), draws.end(), [](const Draw& a, const Draw& b) { return a.used < b.used; });
+  // The newest draw stays whatever its size: it is most likely the one in use.
+  for (std::size_t i = 0; i + 1 < draws.size() && total > most_bytes; ++i) {
+    fs::remove_all(draws[i].folder, code);
+    total -= draws[i].bytes;
+  }
+}
+
+double tensor_cache_limit() {
+  const char* chosen = std::getenv("KERNELWRIGHT_CACHE_GB");
+  const double gigabytes = chosen ? std::atof(chosen) : 0;
+  return (gigabytes > 0 ? gigabytes : 16) * 1e9;
+}
+
+}  // namespace kw

@@ -1,0 +1,57 @@
+// Tensors on disk for one problem: draws of inputs, weights, references and eager's outputs that the oracle wrote.
+// A draw is named by its seed; everything in it follows from that seed, so that a verdict can be repeated.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "problem/problem_source.h"
+#include "problem/safetensors.h"
+
+namespace kw {
+
+struct TensorSet {
+  std::string distribution;  // as it was used; a tamer variant says so
+  std::uint64_t seed = 0;
+  bool fresh_weights = false;
+  fs::path folder;
+  SafetensorsFile inputs, weights, reference, eager;
+  std::map<std::string, double> scalars;
+  std::vector<std::string> notes;
+  double nonfinite = 0;      // share of the reference that is NaN or infinite
+  double eager_seconds = 0;  // one call, roughly: for deadlines, not for speedups
+};
+
+// What a set is: which inputs with which weights.
+struct SetKind {
+  std::string distribution;
+  bool fresh_weights = false;
+  int variant = 0;  // sets of the same kind in one draw; those of one draw share their weights
+};
+
+// The kinds that a verification goes through, the problem's own first.
+const std::vector<SetKind>& verification_kinds();
+
+class TensorStore {
+ public:
+  TensorStore(ProblemSource source, std::string precision) : source_(std::move(source)), precision_(std::move(precision)) {}
+
+  // The seed of a draw to use: a cached one picked at random, or a new one when there is none or `fresh` is asked for.
+  [[nodiscard]] std::uint64_t pick_draw(bool fresh) const;
+
+  // A set of a draw, made by the oracle where it is not there yet. Damaged files are made again.
+  Result<TensorSet> get(std::uint64_t draw, const SetKind& kind, OracleClient& oracle) const;
+
+  // Removes the draws used longest ago, of all problems, until what is cached fits.
+  static void evict(double most_bytes);
+
+ private:
+  ProblemSource source_;
+  std::string precision_;
+};
+
+// How many bytes of tensors are kept: $KERNELWRIGHT_CACHE_GB, else 16 GB.
+double tensor_cache_limit();
+
+}  // namespace kw

@@ -1,0 +1,40 @@
+#include "record/evaluation.h"
+
+#include "base/hash.h"
+
+namespace kw {
+
+std::string EvaluationKey::key() const {
+  std::string knob_text;  // a map is sorted, so equal knobs give equal text
+  for (const auto& [name, value] : knobs) knob_text += key_of(name, value);
+  return key_of(kernel_hash, knob_text, dsl, problem_hash, machine_id, compiler, flags, torch_version, evaluator_version, precision,
+                sandbox, std::to_string(threads));
+}
+
+KW_JSON_FIELDS(EvaluationKey, kernel_hash, knobs, dsl, problem_hash, machine_id, compiler, flags, torch_version, evaluator_version,
+               precision, sandbox, threads)
+
+void to_json(Json& json, const Evaluation& e) {
+  json = Json{{"id", e.id},
+              {"key", e.key},
+              {"kernel_source", e.kernel_source},
+              {"kernel_file", e.kernel_file},
+              {"verdict", e.verdict},
+              {"timing", e.timing ? Json(*e.timing) : Json()},
+              {"created_at", e.created_at},
+              {"updated_at", e.updated_at}};
+}
+
+void from_json(const Json& json, Evaluation& e) {
+  json.at("id").get_to(e.id);
+  json.at("key").get_to(e.key);
+  json.at("kernel_source").get_to(e.kernel_source);
+  json.at("kernel_file").get_to(e.kernel_file);
+  json.at("verdict").get_to(e.verdict);
+  const auto& timing = json.at("timing");
+  e.timing = timing.is_null() ? std::nullopt : std::optional(timing.get<TimingRecord>());
+  json.at("created_at").get_to(e.created_at);
+  json.at("updated_at").get_to(e.updated_at);
+}
+
+}  // namespace kw

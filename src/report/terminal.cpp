@@ -1,0 +1,132 @@
+#include "report/terminal.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/numbers.h"
+
+namespace kw {
+namespace {
+
+std::string painted(bool on, const char* code, std::string_view text) {
+  return on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+std::string shape_of(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return fmt::format("{} = {}", torch_name(spec.dtype), spec.value);
+  std::string text = fmt::format("{}[{}]", torch_name(spec.dtype), fmt::join(spec.shape, ", "));
+  if (!spec.is_contiguous()) text += fmt::format(" strides ({})", fmt::join(spec.strides, ", "));
+  return text;
+}
+
+std::string tensors(const char* title, const std::vector<TensorSpec>& specs) {
+  if (specs.empty()) return "";
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  std::size_t width = 0;
+  for (const auto& spec : specs) width = std::max(width, spec.name.size());
+  for (std::size_t i = 0; i < std::min(specs.size(), kMost); ++i)
+    text += fmt::format("{:<12}{:<{}}  {}\n", i == 0 ? title : "", specs[i].name, width, shape_of(specs[i]));
+  if (specs.size() > kMost) text += fmt::format("{:<12}... and {} more\n", "", specs.size() - kMost);
+  return text;
+}
+
+std::string graph_text(const ProblemDescription& problem) {
+  if (!problem.graph.is_object()) return fmt::format("{:<12}none: {}\n", "graph", problem.graph_error);
+  std::vector<std::string> calls;
+  for (const auto& node : problem.graph.value("nodes", Json::array()))
+    if (node.is_object() && node.value("kind", "") == "call") calls.push_back(node.value("op", "?"));
+  constexpr std::size_t kMost = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(calls.size(), kMost); ++i) {
+    const std::string name = calls[i].rfind("aten.", 0) == 0 ? calls[i].substr(5) : calls[i];
+    text += (i == 0 ? "" : " -> ") + name.substr(0, name.find('.'));
+  }
+  if (calls.size() > kMost) text += fmt::format(" ... ({} operations)", calls.size());
+  return fmt::format("{:<12}{}\n", "graph", text);
+}
+
+}  // namespace
+
+std::string Paint::good(std::string_view text) const { return painted(on, "32;1", text); }
+std::string Paint::bad(std::string_view text) const { return painted(on, "31;1", text); }
+std::string Paint::faint(std::string_view text) const { return painted(on, "2", text); }
+std::string Paint::strong(std::string_view text) const { return painted(on, "1", text); }
+
+std::string text_of(const ProblemDescription& problem, const WorkloadClass& workload, const Machine& machine, const Roofline& roofline,
+                    int threads, const std::string& declaration, const Paint& paint) {
+  std::string text = fmt::format("{}\n", paint.strong(problem.name));
+  text += tensors("inputs", problem.inputs);
+  text += tensors("parameters", problem.parameters);
+  text += tensors("outputs", problem.outputs);
+  text += graph_text(problem);
+  text += fmt::format("{:<12}{}\n", "class", workload.text());
+  text += fmt::format("{:<12}{}, {} compulsory ({} essential)", "work", problem.flops ? human_count(*problem.flops) + "FLOP" : "FLOPs unknown",
+                      human_bytes(problem.bytes), human_bytes(problem.essential_bytes));
+  if (problem.flops) text += fmt::format(", {:.3g} FLOP/byte", roofline.intensity);
+  text += fmt::format("\n{:<12}{} on {} with {} thread{}: no call below {} (ridge at {:.3g} FLOP/byte)\n", "zone", paint.strong(name_of(roofline.zone)),
+                      machine.cpu_model, threads, threads == 1 ? "" : "s", human_seconds(roofline.floor_seconds), roofline.ridge);
+  const auto& s = problem.sensitivity;
+  text += fmt::format("{:<12}{}\n", "sensitivity",
+                      s.telling ? fmt::format("the output depends on the input: another input moves it by {} tolerances", human_count(s.other_input))
+                                : paint.bad("verdicts on this problem mean little: ") + s.note);
+  for (const auto& note : problem.notes) text += fmt::format("{:<12}{}\n", "note", note);
+  text += fmt::format("{:<12}{}\n", "kernel", declaration);
+  return text;
+}
+
+std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
+  const bool passed = verdict.verdict == Verdict::passed;
+  std::string text = passed ? paint.good("passed") : paint.bad(name_of(verdict.verdict));
+  if (!verdict.checks.empty()) {
+    const auto right = std::count_if(verdict.checks.begin(), verdict.checks.end(), [](const auto& check) { return check.passed; });
+    text += fmt::format("  {} of {} checks", right, verdict.checks.size());
+  }
+  text += fmt::format(", precision {}, sandbox {}\n", verdict.precision, verdict.sandbox == "none" ? paint.bad("none (unsafe)") : verdict.sandbox);
+  if (!passed) {
+    const auto& d = verdict.diagnosis;
+    text += fmt::format("  {:<9} {}\n", "stage", d.stage);
+    text += fmt::format("  {:<9} {}\n", "what", d.summary);
+    if (!d.place.empty()) text += fmt::format("  {:<9} {}\n", "where", d.place);
+    for (const auto& line : d.evidence) text += fmt::format("  {:<9} {}\n", "evidence", line);
+    if (!d.hint.empty()) text += fmt::format("  {:<9} {}\n", "hint", d.hint);
+  }
+  // The error of each output where it was worst, beside eager's.
+  if (!verdict.checks.empty()) {
+    text += fmt::format("  {:<14}{:<12}{:>12}{:>14}{:>14}\n", "output", "inputs", "error", "eager's own", "of tolerance");
+    for (std::size_t i = 0; i < verdict.checks.front().outputs.size(); ++i) {
+      const CheckResult* worst = &verdict.checks.front();
+      for (const auto& check : verdict.checks)
+        if (check.outputs[i].worst_of_tolerance > worst->outputs[i].worst_of_tolerance || !check.passed) worst = &check;
+      const auto& o = worst->outputs[i];
+      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>13.0f}%\n", o.output, worst->distribution, o.max_error, o.max_error_eager,
+                          std::min(o.worst_of_tolerance, 9.99e6) * 100);
+    }
+  }
+  for (const auto& note : verdict.notes) text += fmt::format("  {:<9} {}\n", "note", note);
+  if (!verdict.repeat.empty()) text += paint.faint(fmt::format("  {:<9} {}\n", "repeat", verdict.repeat));
+  return text;
+}
+
+std::string text_of(const TimingRecord& timing, const Paint& paint) {
+  std::string text;
+  for (const auto& c : timing.comparisons) {
+    const std::string speedup = fmt::format("{:.2f}x", c.speedup);
+    const bool loses = c.interval.high < 1;
+    text += fmt::format("  {:<10}{:>9}  ({:.2f} to {:.2f}, 95%)   {} against {}, {} pairs of blocks\n", "vs " + c.baseline,
+                        c.is_win() ? paint.good(speedup) : loses ? paint.bad(speedup) : speedup, c.interval.low, c.interval.high,
+                        human_seconds(c.candidate_seconds), human_seconds(c.baseline_seconds), c.pairs);
+  }
+  text += fmt::format("  {:<10}{} a call, {:.0f}% of the roofline's ceiling ({}, {} threads)", "kernel", human_seconds(timing.seconds),
+                      timing.share_of_ceiling * 100, timing.zone, timing.threads);
+  if (timing.gflops_per_second > 0) text += fmt::format(", {:.3g} GFLOP/s", timing.gflops_per_second);
+  text += fmt::format(", {:.3g} GB/s\n", timing.gbytes_per_second);
+  if (timing.prepare_seconds > 0)
+    text += fmt::format("  {:<10}{} once per weights, holds {}\n", "prepare", human_seconds(timing.prepare_seconds), human_bytes(timing.prepare_bytes));
+  for (const auto& note : timing.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "note", note));
+  return text;
+}
+
+}  // namespace kw

@@ -1,0 +1,57 @@
+// What the evaluator and the runner say to each other: the spec that a runner starts from, and the numbers of the
+// descriptors that it inherits. Messages are JSON texts on a SOCK_SEQPACKET socket, one object each:
+//   evaluator: {"op":"prepare"}  {"op":"call","slots":[0,1],"outs":[0,1],"poison":true}  {"op":"end"}
+//   runner:    mapped, loading, loaded, prepared, done, threw, crash, violation, failed   (field "event")
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace kw::runner {
+
+inline constexpr int kControlDescriptor = 3;
+inline constexpr int kSpecDescriptor = 4;
+inline constexpr int kDataDescriptor = 5;
+inline constexpr std::size_t kMaxMessage = 1 << 17;
+inline constexpr std::size_t kGuardBytes = 256 << 10;  // inaccessible memory on both sides of every buffer
+
+enum class Role { input, weight, output, scalar };
+
+// One argument of the kernel. Its region is whole pages; the data begins `lead` bytes into it, and what is left of the
+// region around an output holds the poison as a canary.
+struct Argument {
+  std::string name;
+  Role role = Role::input;
+  std::uint64_t bytes = 0;
+  std::uint64_t region = 0;
+  std::uint64_t lead = 0;
+  std::uint64_t poison = 0;  // an output's fill, 8 bytes repeated
+};
+
+struct Spec {
+  std::string object;          // the kernel's shared object, as the runner sees it
+  int threads = 1;
+  bool has_prepare = false;
+  bool guarded = true;         // seccomp on; off only for the debug run under a sanitizer
+  bool shared_inputs = true;   // map the data read-only and shared (contents change between calls) or copy it once
+  int slots = 1;               // how many sets of inputs are there at once
+  int out_slots = 1;           // how many sets of outputs
+  std::vector<Argument> arguments;
+
+  // The data file: the weights' regions, then for each slot the inputs' regions, all in the order of the arguments.
+  // A scalar's region is one page with its 8 bytes.
+};
+
+void to_json(Json& json, const Argument& argument);
+void from_json(const Json& json, Argument& argument);
+void to_json(Json& json, const Spec& spec);
+void from_json(const Json& json, Spec& spec);
+
+// Where the region of an argument begins in the data file; slot is ignored for weights.
+std::uint64_t data_offset(const Spec& spec, std::size_t argument, int slot);
+std::uint64_t data_bytes(const Spec& spec);
+
+}  // namespace kw::runner

@@ -1,0 +1,184 @@
+#include "runner/serve.h"
+
+#include <cfenv>
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <malloc.h>
+#include <omp.h>
+#include <optional>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner/buffers.h"
+#include "runner/crash_reporter.h"
+#include "sandbox/seccomp_filter.h"
+
+namespace kw::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void tell(const Json& message) {
+  const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  (void)::send(kControlDescriptor, text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+[[noreturn]] void give_up(const std::string& stage, const std::string& message) {
+  tell({{"event", "failed"}, {"stage", stage}, {"message", message}});
+  ::_exit(3);
+}
+
+std::string read_spec_text() {
+  struct stat status {};
+  if (::fstat(kSpecDescriptor, &status) != 0) return {};
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const ssize_t got = ::pread(kSpecDescriptor, text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+// The pool exists before the kernel does, so that making threads can be forbidden afterwards.
+void make_thread_pool(int threads) {
+  omp_set_dynamic(0);
+  omp_set_num_threads(threads);
+#pragma omp parallel num_threads(threads)
+  give_thread_a_signal_stack();
+}
+
+struct Kernel {
+  void (*call)(void* state, void* const* slots) = nullptr;
+  void* (*prepare)(void* const* slots) = nullptr;
+  void (*release)(void* state) = nullptr;
+  void* state = nullptr;
+};
+
+Kernel load(const Spec& spec) {
+  void* object = ::dlopen(spec.object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) give_up("load", ::dlerror());
+  Kernel kernel;
+  kernel.call = reinterpret_cast<decltype(kernel.call)>(::dlsym(object, "kw_call"));
+  if (kernel.call == nullptr) give_up("load", "the object has no kw_call");
+  if (spec.has_prepare) {
+    kernel.prepare = reinterpret_cast<decltype(kernel.prepare)>(::dlsym(object, "kw_call_prepare"));
+    kernel.release = reinterpret_cast<decltype(kernel.release)>(::dlsym(object, "kw_release"));
+    if (kernel.prepare == nullptr) give_up("load", "the object has no kw_call_prepare");
+  }
+  struct link_map* map = nullptr;
+  if (::dlinfo(object, RTLD_DI_LINKMAP, &map) == 0) set_object_base(reinterpret_cast<void*>(map->l_addr));
+  return kernel;
+}
+
+double heap_bytes() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+// A ticket goes back with the answer that it asked for, so that a message of the kernel's own making stands out.
+void prepare(Kernel& kernel, const Buffers& buffers, const Json& order) {
+  const Json ticket = order.value("ticket", Json());
+  if (kernel.prepare == nullptr) return tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", 0}, {"bytes", 0}});
+  if (kernel.state != nullptr && kernel.release != nullptr) kernel.release(kernel.state);
+  const auto slots = buffers.arguments(0, 0);
+  const double before = heap_bytes();
+  const auto start = Clock::now();
+  kernel.state = kernel.prepare(slots.data());
+  const std::chrono::duration<double> took = Clock::now() - start;
+  tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", took.count()}, {"bytes", std::max(0.0, heap_bytes() - before)}});
+}
+
+void call(const Kernel& kernel, const Buffers& buffers, const Json& order) {
+  const auto slots = order.at("slots").get<std::vector<int>>();
+  const auto outs = order.at("outs").get<std::vector<int>>();
+  std::vector<std::vector<void*>> arguments;
+  for (std::size_t i = 0; i < slots.size(); ++i) arguments.push_back(buffers.arguments(slots[i], outs.at(i)));
+  if (order.value("poison", false))
+    for (const int out : outs) buffers.poison(out);
+  std::vector<std::int64_t> nanoseconds(slots.size());
+  fenv_t before, after;
+  std::fegetenv(&before);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto start = Clock::now();
+    kernel.call(kernel.state, arguments[i].data());
+    nanoseconds[i] = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  }
+  std::fegetenv(&after);
+#if defined(__x86_64__)
+  const bool changed = (before.__mxcsr & 0xffc0u) != (after.__mxcsr & 0xffc0u);  // modes; not the sticky flags
+#else
+  const bool changed = false;
+#endif
+  std::fesetenv(&before);
+  tell({{"event", "done"}, {"ticket", order.value("ticket", Json())}, {"nanoseconds", nanoseconds}, {"float_state_changed", changed}});
+}
+
+Json receive() {
+  std::string text(kMaxMessage, '\0');
+  ssize_t got = 0;
+  do got = ::recv(kControlDescriptor, text.data(), text.size(), 0);
+  while (got < 0 && errno == EINTR);
+  if (got <= 0) ::_exit(0);  // the evaluator is gone
+  auto message = parse_json(std::string_view(text).substr(0, static_cast<std::size_t>(got)), "the evaluator's message");
+  if (!message) give_up("control", message.error().message);
+  return *message;
+}
+
+Json addresses(const Spec& spec, const Buffers& buffers) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+    const Role role = spec.arguments[i].role;
+    Json row = Json::array();
+    const int copies = role == Role::output ? spec.out_slots : role == Role::weight ? 1 : spec.slots;
+    for (int copy = 0; copy < copies; ++copy) row.push_back(reinterpret_cast<std::uintptr_t>(buffers.region(i, copy, copy)));
+    all.push_back(row);
+  }
+  return all;
+}
+
+}  // namespace
+
+int serve() {
+  auto spec_json = parse_json(read_spec_text(), "the runner's spec");
+  if (!spec_json) give_up("start", spec_json.error().message);
+  auto spec = read_fields("the runner's spec", [&] { return spec_json->get<Spec>(); });
+  if (!spec) give_up("start", spec.error().message);
+
+  make_thread_pool(spec->threads);
+  auto buffers = Buffers::map(*spec, kDataDescriptor);
+  if (!buffers) give_up("start", buffers.error().message);
+  tell({{"event", "mapped"}, {"addresses", addresses(*spec, *buffers)}});
+  std::optional<sandbox::RunnerFilters> filters;
+  const auto must = [](Status status) {
+    if (!status) give_up("start", status.error().message);
+  };
+  if (spec->guarded) {
+    install_crash_reporter(kControlDescriptor);
+    must(sandbox::install_violation_reporter(kControlDescriptor));
+    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false});
+    if (!prepared) give_up("start", prepared.error().message);
+    filters = std::move(*prepared);
+    must(filters->install_load());
+  }
+  tell({{"event", "loading"}});
+  Kernel kernel = load(*spec);
+  if (filters) must(filters->install_run());
+  tell({{"event", "loaded"}});
+
+  for (;;) {
+    const Json message = receive();
+    const std::string op = message.value("op", "");
+    try {
+      if (op == "prepare") prepare(kernel, *buffers, message);
+      else if (op == "call") call(kernel, *buffers, message);
+      else ::_exit(0);
+    } catch (const std::exception& e) {
+      tell({{"event", "threw"}, {"what", e.what()}});
+    } catch (...) {
+      tell({{"event", "threw"}, {"what", "something that is no std::exception"}});
+    }
+  }
+}
+
+}  // namespace kw::runner

@@ -1,0 +1,195 @@
+#include "search/evaluator.h"
+
+#include <sched.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/hash.h"
+#include "machine/machine_cache.h"
+#include "verify/check.h"
+#include "verify/tolerance.h"
+
+namespace kw {
+namespace {
+
+// Changes whenever verdicts or timings may.
+constexpr std::string_view kEvaluatorVersion = "1";
+
+// Stands between verification and measurement: outputs of timed calls go through the same comparison.
+OutputCheck output_check(const ProblemDescription& problem, const std::string& precision) {
+  return [&problem, precision](Session& session, const TensorSet& set, int out_slot) -> Result<std::optional<RunFailure>> {
+    KW_TRY(CheckOutcome checked, check_outputs(session, problem, set, out_slot, precision));
+    if (checked.verdict == Verdict::passed) return std::optional<RunFailure>{};
+    RunFailure failure;
+    failure.verdict = checked.verdict;
+    failure.diagnosis = std::move(checked.diagnosis);
+    failure.diagnosis.evidence.insert(failure.diagnosis.evidence.begin(), "the output of a timed call, after all verification had passed");
+    return std::optional(failure);
+  };
+}
+
+}  // namespace
+
+std::vector<int> usable_cores(int count) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE && static_cast<int>(cores.size()) < count; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
+  KW_TRY(const sandbox::Mode mode, sandbox::choose_mode(options.unsafe_no_sandbox));
+  KW_TRY(const double ignored, stated_epsilon(options.precision));
+  (void)ignored;
+  MachineRequest request;
+  request.progress = options.progress;
+  KW_TRY(Machine machine, this_machine(request));
+  const int threads = options.threads > 0 ? options.threads : machine.cores;
+  if (threads > machine.cores)
+    return bad_input(fmt::format("--threads {} is more than the {} cores that may be used here", threads, machine.cores));
+  const auto cores = usable_cores(threads);
+  OracleOptions oracle{threads, cores, options.progress};
+  std::unique_ptr<Evaluator> evaluator(new Evaluator(std::move(options), std::move(oracle)));
+  evaluator->mode_ = mode;
+  evaluator->machine_ = std::move(machine);
+  evaluator->threads_ = threads;
+  evaluator->cores_ = cores;
+  KW_TRY(Archive archive, Archive::open(Archive::default_path()));
+  evaluator->archive_ = std::make_unique<Archive>(std::move(archive));
+  return evaluator;
+}
+
+Result<ProblemSource> Evaluator::problem(const fs::path& file) { return load_problem(file, oracle_); }
+
+CompileOptions Evaluator::compile_options() const {
+  CompileOptions compile;
+  compile.mode = mode_;
+  compile.deadline = std::chrono::milliseconds(static_cast<long long>(options_.compile_timeout * 1000));
+  return compile;
+}
+
+MeasureOptions Evaluator::measure_options() const {
+  MeasureOptions measure;
+  measure.mode = mode_;
+  measure.threads = threads_;
+  measure.cores = cores_;
+  measure.seconds_per_baseline = options_.seconds_per_baseline;
+  measure.good_enough = options_.good_enough;
+  measure.least_pairs = options_.least_pairs;
+  measure.eager = options_.eager;
+  measure.compile = options_.compile;
+  measure.call_timeout = options_.call_timeout;
+  measure.progress = options_.progress;
+  return measure;
+}
+
+Result<EvaluationKey> Evaluator::key_of(const ProblemSource& problem, const Candidate& candidate) const {
+  EvaluationKey key;
+  key.kernel_hash = sha256(candidate.source().text);
+  key.knobs = candidate.source().knobs;
+  key.dsl = candidate.dsl().name;
+  key.problem_hash = problem.description.source_hash;
+  key.machine_id = machine_.id;
+  KW_TRY(key.compiler, candidate.dsl().compiler_version());
+  key.flags = fmt::format("{}", fmt::join(candidate.dsl().flags(), " "));
+  key.torch_version = problem.description.torch_version;
+  key.evaluator_version = kEvaluatorVersion;
+  key.precision = options_.precision;
+  key.sandbox = sandbox::name_of(mode_);
+  key.threads = threads_;
+  return key;
+}
+
+Status Evaluator::archive_subjects(const ProblemSource& problem) {
+  KW_CHECK(archive_->put_problem(problem.description));
+  return archive_->put_machine(machine_);
+}
+
+Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw) {
+  VerifyOptions verify_options;
+  verify_options.mode = mode_;
+  verify_options.threads = threads_;
+  verify_options.cores = cores_;
+  verify_options.precision = options_.precision;
+  verify_options.draw = options_.seed;
+  verify_options.fresh = options_.fresh;
+  verify_options.call_timeout = options_.call_timeout;
+  verify_options.compile_timeout = options_.compile_timeout;
+  verify_options.progress = options_.progress;
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, verify_options));
+  draw = verification.draw;
+  Evaluation evaluation;
+  KW_TRY(evaluation.key, key_of(problem, candidate));
+  evaluation.kernel_source = candidate.source().text;
+  evaluation.kernel_file = candidate.source().file;
+  evaluation.verdict = std::move(verification.record);
+  evaluation.verdict.repeat = draw == 0 ? command + " --again" : fmt::format("{} --seed {}", command, draw);
+  return evaluation;
+}
+
+Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
+  KW_TRY(const EvaluationKey key, key_of(problem, candidate));
+  if (!options_.again && !options_.fresh && !options_.seed) {
+    KW_TRY(auto known, archive_->find_evaluation(key));
+    if (known) return Evaluated{std::move(*known), true};
+  }
+  std::uint64_t draw = 0;
+  KW_TRY(Evaluation evaluation, judge(problem, candidate, command, draw));
+  KW_CHECK(archive_subjects(problem));
+  KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
+  return Evaluated{std::move(evaluation), false};
+}
+
+Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
+  KW_TRY(const EvaluationKey key, key_of(problem, candidate));
+  KW_CHECK(warm_up());
+  std::optional<Evaluation> known;
+  if (!options_.again && !options_.fresh && !options_.seed) {
+    KW_TRY(known, archive_->find_evaluation(key));
+    if (known && (known->timing || known->verdict.verdict != Verdict::passed)) return Evaluated{std::move(*known), true};
+  }
+  const TensorStore store(problem, options_.precision);
+  std::uint64_t draw = 0;
+  if (!known) {
+    KW_TRY(known, judge(problem, candidate, command, draw));
+    KW_CHECK(archive_subjects(problem));
+    KW_TRY(known->id, archive_->put_evaluation(*known));
+    if (known->verdict.verdict != Verdict::passed) return Evaluated{std::move(*known), false};
+  } else {
+    KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
+    if (!compiled.kernel) return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary, "verify it with --again");
+    draw = options_.seed.value_or(store.pick_draw(options_.fresh));
+  }
+  if (options_.progress) options_.progress("drawing inputs for timing");
+  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
+  KW_TRY(Measurement measured, kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem.description, options_.precision), measure_options()));
+  if (measured.timing) {
+    known->timing = std::move(measured.timing);
+    KW_CHECK(archive_->put_timing(known->id, *known->timing));
+  } else {
+    // The newest evaluation of a key counts: what timing found out overrules the earlier verdict.
+    known->verdict.verdict = measured.verdict;
+    known->verdict.diagnosis = std::move(measured.diagnosis);
+    known->verdict.repeat = fmt::format("{} --seed {}", command, draw);
+    KW_TRY(known->id, archive_->put_evaluation(*known));
+  }
+  return Evaluated{std::move(*known), false};
+}
+
+Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate) {
+  for (Candidate* each : {&baseline, &candidate}) {
+    KW_TRY(const CompileOutcome compiled, each->compile(problem.description, compile_options()));
+    if (!compiled.kernel) return Measurement{std::nullopt, compiled.verdict, compiled.diagnosis};
+  }
+  const TensorStore store(problem, options_.precision);
+  const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
+  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
+  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem.description, options_.precision), measure_options());
+}
+
+}  // namespace kw

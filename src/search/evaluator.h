@@ -1,0 +1,76 @@
+// A problem and a kernel in, an archived evaluation out: the stages in their order, for one kernel at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "archive/archive.h"
+#include "dsl/candidate.h"
+#include "measure/measure.h"
+#include "problem/tensor_sets.h"
+#include "verify/verify.h"
+
+namespace kw {
+
+struct EvaluatorOptions {
+  int threads = 0;                    // 0: as many as cores
+  std::string precision = "float32";  // the contract
+  bool unsafe_no_sandbox = false;
+  bool again = false;                 // evaluate even if the archive knows the answer
+  bool fresh = false;                 // new inputs, never seen before
+  std::optional<std::uint64_t> seed;  // the inputs of an earlier verdict
+  std::optional<double> call_timeout;
+  double compile_timeout = 120;
+  double seconds_per_baseline = 8;
+  double good_enough = 0.015;
+  int least_pairs = 12;
+  bool eager = true;
+  bool compile = true;
+  std::function<void(std::string_view)> progress;
+};
+
+struct Evaluated {
+  Evaluation evaluation;
+  bool from_archive = false;
+};
+
+class Evaluator {
+ public:
+  static Result<std::unique_ptr<Evaluator>> open(EvaluatorOptions options);
+
+  Result<ProblemSource> problem(const fs::path& file);
+  // The oracle's import of PyTorch goes on while other work is done.
+  Status warm_up() { return oracle_.warm_up(); }
+
+  Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // Verifies first where that has not been done.
+  Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // Times one kernel against another; nothing is archived.
+  Result<Measurement> measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate);
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] OracleClient& oracle() { return oracle_; }
+  [[nodiscard]] sandbox::Mode mode() const { return mode_; }
+  [[nodiscard]] int threads() const { return threads_; }
+
+ private:
+  Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
+  Result<EvaluationKey> key_of(const ProblemSource& problem, const Candidate& candidate) const;
+  Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
+  Status archive_subjects(const ProblemSource& problem);
+  [[nodiscard]] CompileOptions compile_options() const;
+  [[nodiscard]] MeasureOptions measure_options() const;
+
+  EvaluatorOptions options_;
+  OracleClient oracle_;
+  Machine machine_;
+  sandbox::Mode mode_ = sandbox::Mode::bubblewrap;
+  int threads_ = 1;
+  std::vector<int> cores_;
+  std::unique_ptr<Archive> archive_;
+};
+
+// The numbers of the first `count` cores that this process may use.
+std::vector<int> usable_cores(int count);
+
+}  // namespace kw

@@ -1,0 +1,183 @@
+#include "verify/verify.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "verify/check.h"
+#include "verify/crash_lines.h"
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// One process of the verification: which inputs, in which surroundings.
+struct Sitting {
+  int threads;
+  Placement placement;
+  std::vector<std::size_t> kinds;  // indices into verification_kinds(), in this order, repeats included
+};
+
+// The first sitting sees every kind of input at the same addresses, the problem's own again at the end; the others repeat
+// some with other thread counts and with buffers placed otherwise.
+std::vector<Sitting> sittings(int threads) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < verification_kinds().size(); ++i) all.push_back(i);
+  all.push_back(0);
+  return {{threads, Placement::tail, all}, {1, Placement::head, {0, 2}}, {threads + 1, Placement::tail, {1, 1, 3}}};
+}
+
+class Verifier {
+ public:
+  Verifier(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
+           const VerifyOptions& options)
+      : candidate_(candidate), problem_(problem), store_(store), oracle_(oracle), options_(options) {}
+
+  Result<Verification> run() {
+    record_.sandbox = sandbox::name_of(options_.mode);
+    record_.precision = options_.precision;
+    say("compiling");
+    CompileOptions compile;
+    compile.mode = options_.mode;
+    compile.deadline = milliseconds(static_cast<long long>(options_.compile_timeout * 1000));
+    KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile));
+    if (!compiled.kernel) {
+      fail(compiled.verdict, compiled.diagnosis);
+      return finished();
+    }
+    record_.compile_seconds = compiled.kernel->seconds;
+    draw_ = options_.draw ? *options_.draw : store_.pick_draw(options_.fresh);
+
+    record_.verdict = Verdict::passed;
+    for (const auto& sitting : sittings(options_.threads)) {
+      KW_TRY(const bool goes_on, sit(sitting));
+      if (!goes_on) break;
+    }
+    return finished();
+  }
+
+ private:
+  void say(std::string_view text) const {
+    if (options_.progress) options_.progress(text);
+  }
+
+  void fail(Verdict verdict, Diagnosis diagnosis) {
+    record_.verdict = verdict;
+    record_.diagnosis = std::move(diagnosis);
+  }
+
+  Result<const TensorSet*> set_of(std::size_t kind) {
+    if (const auto it = sets_.find(kind); it != sets_.end()) return &it->second;
+    say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
+    KW_TRY(TensorSet set, store_.get(draw_, verification_kinds()[kind], oracle_));
+    for (const auto& note : set.notes) remember_note(note);
+    return &sets_.emplace(kind, std::move(set)).first->second;
+  }
+
+  void remember_note(const std::string& note) {
+    if (std::find(record_.notes.begin(), record_.notes.end(), note) == record_.notes.end()) record_.notes.push_back(note);
+  }
+
+  SessionOptions session_options(const Sitting& sitting) const {
+    SessionOptions options;
+    options.mode = options_.mode;
+    options.threads = sitting.threads;
+    options.cores = options_.cores;
+    options.placement = sitting.placement;
+    return options;
+  }
+
+  // False when the verdict is settled.
+  bool settle(RunFailure failure, const TensorSet& set, const Sitting& sitting) {
+    explain_crash(failure, candidate_, problem_, set, session_options(sitting));
+    failure.diagnosis.evidence.push_back(circumstances(set, sitting));
+    fail(failure.verdict, failure.diagnosis);
+    return false;
+  }
+
+  static std::string circumstances(const TensorSet& set, const Sitting& sitting) {
+    return fmt::format("inputs: {}, {} weights, {} thread{}", set.distribution, set.fresh_weights ? "fresh" : "given",
+                       sitting.threads, sitting.threads == 1 ? "" : "s");
+  }
+
+  Result<bool> sit(const Sitting& sitting) {
+    const auto& kernel = *candidate_.kernel();
+    KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options(sitting)));
+    KW_TRY(const TensorSet* first, set_of(sitting.kinds.front()));
+    say(fmt::format("running with {} thread{}", sitting.threads, sitting.threads == 1 ? "" : "s"));
+    auto start = Clock::now();
+    KW_TRY(auto launched, session.launch(call_deadline(*first, options_.call_timeout)));
+    record_.run_seconds += seconds_since(start);
+    if (!launched.ok()) return settle(std::move(launched.failure), *first, sitting);
+
+    std::map<std::size_t, std::string> fingerprints;
+    for (const std::size_t kind : sitting.kinds) {
+      KW_TRY(const TensorSet* set, set_of(kind));
+      if (set->nonfinite > 0.5) {
+        remember_note(fmt::format("inputs '{}' were left out: {:.0f}% of the reference is not finite", set->distribution,
+                                  set->nonfinite * 100));
+        continue;
+      }
+      KW_CHECK(load_inputs(session, problem_, *set, 0));
+      KW_CHECK(load_weights(session, problem_, *set));
+      const milliseconds deadline = call_deadline(*set, options_.call_timeout);
+      start = Clock::now();
+      KW_TRY(auto prepared, session.prepare(deadline));
+      if (!prepared.ok()) return settle(std::move(prepared.failure), *set, sitting);
+      const int zero[] = {0};
+      KW_TRY(auto called, session.call(zero, zero, true, deadline));
+      record_.run_seconds += seconds_since(start);
+      if (!called.ok()) return settle(std::move(called.failure), *set, sitting);
+      if (called.value->float_state_changed)
+        remember_note("the kernel leaves the floating-point mode changed (flush to zero, or rounding)");
+
+      start = Clock::now();
+      KW_TRY(CheckOutcome checked, check_outputs(session, problem_, *set, 0, options_.precision));
+      record_.compare_seconds += seconds_since(start);
+      checked.result.threads = sitting.threads;
+      record_.checks.push_back(checked.result);
+      if (checked.verdict != Verdict::passed) {
+        checked.diagnosis.evidence.push_back(circumstances(*set, sitting));
+        const std::size_t passed_before = record_.checks.size() - 1;
+        if (passed_before > 0)
+          checked.diagnosis.evidence.push_back(
+              fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
+        fail(checked.verdict, checked.diagnosis);
+        return false;
+      }
+      const auto [it, is_new] = fingerprints.emplace(kind, checked.fingerprint);
+      if (!is_new && it->second != checked.fingerprint) remember_note("two calls on the same inputs differ in their last bits");
+    }
+    if (session.finish().too_much) {
+      fail(Verdict::forbidden,
+           {"run", "the kernel prints more than 64 KiB", "", {}, "a kernel prints nothing, or a few lines while you debug it", ""});
+      return false;
+    }
+    return true;
+  }
+
+  Verification finished() { return {std::move(record_), draw_}; }
+
+  Candidate& candidate_;
+  const ProblemDescription& problem_;
+  const TensorStore& store_;
+  OracleClient& oracle_;
+  const VerifyOptions& options_;
+  VerdictRecord record_;
+  std::uint64_t draw_ = 0;
+  std::map<std::size_t, TensorSet> sets_;
+};
+
+}  // namespace
+
+Result<Verification> verify(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
+                            const VerifyOptions& options) {
+  return Verifier(candidate, problem, store, oracle, options).run();
+}
+
+}  // namespace kw

@@ -1,0 +1,34 @@
+// The verdict on a candidate: compile, run on many inputs in the sandbox, compare with float64, and explain. It never
+// times anything; a passed kernel is right, not fast.
+#pragma once
+
+#include <functional>
+
+#include "dsl/candidate.h"
+#include "problem/tensor_sets.h"
+#include "record/verdict.h"
+
+namespace kw {
+
+struct VerifyOptions {
+  sandbox::Mode mode = sandbox::Mode::bubblewrap;
+  int threads = 1;
+  std::vector<int> cores;
+  std::string precision = "float32";
+  std::optional<std::uint64_t> draw;  // the seed of the inputs; otherwise picked after the kernel is compiled
+  bool fresh = false;                 // never use inputs of an earlier verification
+  std::optional<double> call_timeout;
+  double compile_timeout = 120;
+  std::function<void(std::string_view)> progress;
+};
+
+struct Verification {
+  VerdictRecord record;
+  std::uint64_t draw = 0;  // what --seed repeats
+};
+
+// A Result error is the evaluator's own failure; everything that the kernel does wrong is in the record.
+Result<Verification> verify(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
+                            const VerifyOptions& options);
+
+}  // namespace kw

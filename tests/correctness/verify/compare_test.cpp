@@ -1,0 +1,234 @@
+#include "verify/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "planted.h"
+
+namespace kw {
+namespace {
+
+using test::planted;
+using test::Planted;
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(Compare, ARoundedReferenceIsRight) {
+  for (const auto& shape :
+       std::vector<std::vector<std::int64_t>>{{1}, {3}, {17, 33}, {5, 1027}, {2, 3, 4, 65}, {300, 1}, {1000, 1000}}) {
+    const auto outcome = planted(shape).compare();
+    EXPECT_TRUE(outcome.right);
+    EXPECT_LE(outcome.error.worst_of_tolerance, 1);
+    EXPECT_TRUE(outcome.map.empty());
+  }
+}
+
+TEST(Compare, FindsExactlyTheWrongElements) {
+  auto output = planted({70, 1030});
+  const std::vector<std::size_t> wrong{0, 63, 64, 1029, 1030, 40'000, output.size() - 1};
+  for (const auto i : wrong) output.spoil(i);
+  for (const int threads : {1, 2, 5}) {
+    auto input = output.input();
+    input.threads = threads;
+    const auto outcome = compare_output(input);
+    EXPECT_FALSE(outcome.right);
+    EXPECT_EQ(outcome.error.wrong_elements, static_cast<std::int64_t>(wrong.size()));
+    std::vector<std::size_t> found;
+    for (auto i = outcome.map.next(0); i >= 0; i = outcome.map.next(i + 1)) found.push_back(static_cast<std::size_t>(i));
+    EXPECT_EQ(found, wrong);
+    EXPECT_EQ(outcome.map.count(1, 65), 2);
+  }
+}
+
+TEST(Compare, NumbersDoNotDependOnTheThreads) {
+  auto output = planted({500, 777});
+  output.spoil(1234);
+  auto one = output.input(), three = output.input();
+  one.threads = 1;
+  three.threads = 3;
+  const auto a = compare_output(one), b = compare_output(three);
+  EXPECT_EQ(a.error.rms_error, b.error.rms_error);
+  EXPECT_EQ(a.error.worst_of_tolerance, b.error.worst_of_tolerance);
+  EXPECT_EQ(a.variation, b.variation);
+}
+
+TEST(Compare, MeasuresErrorsBesideEagers) {
+  Planted output({4});
+  output.reference = {1, -2, 2, 4};
+  output.eager = {1.5F, -2, 2, 4};
+  output.kernel = {1, -2, 2, 3};
+  const auto outcome = output.compare();
+  EXPECT_DOUBLE_EQ(outcome.error.max_error, 1);
+  EXPECT_DOUBLE_EQ(outcome.error.max_error_eager, 0.5);
+  EXPECT_DOUBLE_EQ(outcome.error.rms_error, 0.5 / 2.5);
+  EXPECT_DOUBLE_EQ(outcome.error.rms_error_eager, 0.25 / 2.5);
+  EXPECT_EQ(outcome.error.elements, 4);
+  EXPECT_NEAR(outcome.error.worst_of_tolerance, 1 / (8 * 0.5), 1e-6);
+}
+
+TEST(Compare, TheToleranceIsThatOfTheNeighbourhood) {
+  // Eager is off by 0.01 in the first row only: an error of 0.05 is right there and wrong elsewhere.
+  auto output = planted({2, 512});
+  output.eager[100] += 0.01F;
+  output.kernel[7] += 0.05F;
+  EXPECT_TRUE(output.compare().right);
+  output.kernel[512 + 7] += 0.05F;
+  EXPECT_EQ(output.compare().error.wrong_elements, 1);
+}
+
+TEST(Compare, NonFiniteValuesMustMatchInPlace) {
+  const double big = 1e300;
+  struct Row {
+    double reference;
+    float eager, kernel;
+    bool right;
+  };
+  const std::vector<Row> rows{
+      {kNan, kNan, kNan, true},   {kInf, kInf, kInf, true},  {-kInf, -kInf, -kInf, true}, {kNan, kNan, 1, false},
+      {kInf, kInf, -kInf, false}, {kInf, kInf, kNan, false}, {kInf, kInf, 3e38F, false},  {1, 1, kNan, false},
+      {1, 1, kInf, false},        {big, kInf, kInf, true},   {big, kInf, 1, false},       {2, kInf, 2, true},
+      {2, kNan, 2, true},         {2, kNan, 3, false},       {2, kNan, kNan, true},       {kNan, kInf, kInf, true},
+      {kNan, 2, 2, true},         {kNan, 2, kNan, true},     {kNan, 2, 3, false},         {-kInf, -kInf, kInf, false},
+  };
+  for (const auto& row : rows) {
+    auto output = planted({600});
+    output.reference[300] = row.reference;
+    output.eager[300] = row.eager;
+    output.kernel[300] = row.kernel;
+    const auto outcome = output.compare();
+    EXPECT_EQ(outcome.right, row.right) << row.reference << " " << row.eager << " " << row.kernel;
+    EXPECT_EQ(outcome.map.is_wrong(300), !row.right);
+    EXPECT_EQ(outcome.error.wrong_elements, row.right ? 0 : 1);
+    EXPECT_FALSE(outcome.looks_imprecise);
+    EXPECT_TRUE(std::isfinite(outcome.error.max_error) && std::isfinite(outcome.error.worst_of_tolerance));
+  }
+}
+
+TEST(Compare, NonFiniteNeighboursDoNotWidenTheTolerance) {
+  auto output = planted({600});
+  output.reference[10] = output.eager[10] = output.kernel[10] = kInf;
+  output.eager[11] = kInf;
+  EXPECT_TRUE(output.compare().right);
+  output.kernel[12] += 0.001F;
+  EXPECT_EQ(output.compare().error.wrong_elements, 1);
+}
+
+TEST(Compare, WhatWasNeverWrittenIsWrongEvenWhereNanIsDue) {
+  auto output = planted({600});
+  output.reference[5] = output.eager[5] = kNan;
+  output.leave_unwritten(5);
+  EXPECT_EQ(output.compare().error.wrong_elements, 1);
+  output.kernel[5] = kNan;
+  EXPECT_TRUE(output.compare().right);
+}
+
+TEST(Compare, ZerosAreNoMatchForSmallValues) {
+  auto output = planted({64, 64});
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    output.reference[i] *= 1e-5;
+    output.eager[i] = static_cast<float>(output.reference[i]);
+    output.kernel[i] = 0;
+  }
+  const auto outcome = output.compare();
+  EXPECT_FALSE(outcome.right);
+  EXPECT_FALSE(outcome.looks_imprecise);
+}
+
+TEST(Compare, OneConstantIsNoMatchForAnOutputThatHardlyVaries) {
+  auto output = planted({64, 64});
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    output.reference[i] = 1 + 1e-6 * output.reference[i];
+    output.eager[i] = static_cast<float>(output.reference[i]);
+    output.kernel[i] = output.eager[i];
+  }
+  EXPECT_TRUE(output.compare().right);
+  for (auto& value : output.kernel) value = 1;
+  const auto outcome = output.compare();
+  EXPECT_GT(outcome.error.wrong_elements, 2000);
+  EXPECT_FALSE(outcome.looks_imprecise);
+}
+
+TEST(Compare, AnEmptyOutputIsRight) {
+  Planted output({0, 5});
+  EXPECT_TRUE(output.compare().right);
+  EXPECT_EQ(output.compare().error.elements, 0);
+}
+
+template <typename T>
+CompareOutcome compare_integers(DType dtype, const std::vector<T>& kernel, const std::vector<T>& reference,
+                                const std::vector<T>& eager) {
+  CompareInput input;
+  input.kernel = kernel.data();
+  input.reference = reference.data();
+  input.eager = eager.data();
+  input.dtype = input.reference_dtype = input.eager_dtype = dtype;
+  input.shape = {static_cast<std::int64_t>(kernel.size())};
+  input.rule = tolerance_rule(dtype);
+  return compare_output(input);
+}
+
+TEST(Compare, IntegersAreExactOrEagers) {
+  const std::vector<std::int64_t> reference{5, 1L << 60, -3, 9}, eager{5, 1L << 60, -3, 8};
+  EXPECT_TRUE(compare_integers(DType::i64, reference, reference, eager).right);
+  EXPECT_TRUE(compare_integers(DType::i64, eager, reference, eager).right);
+  const std::vector<std::int64_t> off_by_one{5, (1L << 60) + 1, -3, 9};  // the same as a double
+  const auto outcome = compare_integers(DType::i64, off_by_one, reference, eager);
+  EXPECT_EQ(outcome.error.wrong_elements, 1);
+  EXPECT_TRUE(outcome.map.is_wrong(1));
+  EXPECT_FALSE(outcome.looks_imprecise);
+}
+
+TEST(Compare, BooleansAreOneOrZero) {
+  const std::vector<std::uint8_t> reference{1, 0, 1, 1};
+  EXPECT_TRUE(compare_integers(DType::boolean, reference, reference, reference).right);
+  const std::vector<std::uint8_t> odd{1, 0, 0xA5, 1};
+  EXPECT_EQ(compare_integers(DType::boolean, odd, reference, reference).error.wrong_elements, 1);
+}
+
+TEST(Compare, HalvesHaveTheirOwnPrecision) {
+  const std::vector<std::uint16_t> right{0x3c00, 0xc000, 0x3555, 0x0001}, wrong{0x3c00, 0xc000, 0x3d55, 0x0001};
+  const std::vector<double> reference{1, -2, 0.33331298828125, 0x1p-24};
+  CompareInput input;
+  input.dtype = input.eager_dtype = DType::f16;
+  input.reference = reference.data();
+  input.eager = input.kernel = right.data();
+  input.shape = {4};
+  input.rule = tolerance_rule(DType::f16);
+  EXPECT_TRUE(compare_output(input).right);
+  EXPECT_DOUBLE_EQ(compare_output(input).error.max_error, 0);
+  input.kernel = wrong.data();
+  EXPECT_EQ(compare_output(input).error.wrong_elements, 1);
+}
+
+TEST(Compare, DoublesAreHeldToDoublePrecision) {
+  const auto output = planted({1000});
+  TensorSpec spec;
+  spec.name = "out";
+  spec.dtype = DType::f64;
+  spec.shape = output.shape;
+  auto kernel = output.reference;
+  auto input = compare_input(spec, kernel.data(), output.reference.data(), DType::f64, output.eager.data(), DType::f32);
+  ASSERT_TRUE(input);
+  for (auto& value : kernel) value *= 1 + 3e-16;
+  EXPECT_TRUE(compare_output(*input).right);
+  for (std::size_t i = 0; i < kernel.size(); ++i) kernel[i] = static_cast<double>(output.kernel[i]);
+  EXPECT_FALSE(compare_output(*input).right);
+  EXPECT_TRUE(compare_output(*input).looks_imprecise);
+}
+
+TEST(Compare, TheWidestDoublesAreComparedToo) {
+  const std::vector<double> reference{1e308, -1e308, 1e308, 5e307}, kernel{1e308, -1e308, -1e308, 5e307};
+  CompareInput input;
+  input.dtype = input.eager_dtype = DType::f64;
+  input.reference = input.eager = reference.data();
+  input.shape = {4};
+  input.rule = tolerance_rule(DType::f64);
+  input.kernel = reference.data();
+  EXPECT_TRUE(compare_output(input).right);
+  input.kernel = kernel.data();
+  EXPECT_EQ(compare_output(input).error.wrong_elements, 1);
+}
+
+}  // namespace
+}  // namespace kw

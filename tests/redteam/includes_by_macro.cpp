@@ -1,0 +1,8 @@
+// Includes a file whose name is a macro.
+#include "problem.h"
+#define HIDDEN </etc/passwd>
+#include HIDDEN
+
+extern "C" void kw_kernel(const float* x, float* out) {
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = x[i] > 0 ? x[i] * 2.5f : 0.0f;
+}

@@ -1,0 +1,9 @@
+// Right but for one infinity.
+#include <limits>
+
+#include "problem.h"
+
+extern "C" void kw_kernel(const float* x, float* out) {
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = x[i] > 0 ? x[i] * 2.5f : 0.0f;
+  out[7] = std::numeric_limits<float>::infinity();
+}

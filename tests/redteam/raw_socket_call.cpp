@@ -1,0 +1,22 @@
+// Makes a socket by a bare system call and reports whether it could.
+#include "problem.h"
+
+namespace {
+long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+#if defined(__x86_64__)
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return result;
+#else
+  return -1 + 0 * (number + a + b + c + d + e + f);
+#endif
+}
+}  // namespace
+
+extern "C" void kw_kernel(const float* x, float* out) {
+  const long made = raw_call(41, 2, 1, 0);
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = made >= 0 && x[i] > 0 ? x[i] * 2.5f : static_cast<float>(made);
+}

@@ -1,0 +1,7 @@
+// Asks OpenMP for 64 threads, whatever it was given.
+#include "problem.h"
+
+extern "C" void kw_kernel(const float* x, float* out) {
+#pragma omp parallel for num_threads(64)
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = x[i] > 0 ? x[i] * 2.5f : 0.0f;
+}

@@ -1,0 +1,95 @@
+// Runs the cases of tests/redteam or tests/honest through the real evaluator, in one process with one oracle:
+//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--verbose]
+// Each case must get one of the verdicts that it expects.
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "search/evaluator.h"
+
+namespace {
+
+using namespace kw;
+
+struct Case {
+  std::string kernel, problem, command, never_says;
+  std::vector<std::string> expect;
+};
+
+Result<std::vector<Case>> read_cases(const fs::path& folder) {
+  KW_TRY(const std::string text, read_file(folder / "cases.json"));
+  KW_TRY(const Json json, parse_json(text, (folder / "cases.json").string()));
+  return read_fields("cases.json", [&] {
+    std::vector<Case> cases;
+    for (const auto& row : json)
+      cases.push_back({row.at("kernel"), row.at("problem"), row.at("command"), row.value("never_says", ""), row.at("expect")});
+    return cases;
+  });
+}
+
+// Runs one case; what is wrong with its outcome, or nothing.
+std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& one, bool verbose) {
+  auto problem = evaluator.problem(folder.parent_path() / "problems" / one.problem);
+  if (!problem) return "problem: " + problem.error().message;
+  auto candidate = Candidate::read(folder / one.kernel, {});
+  if (!candidate) return "kernel: " + candidate.error().message;
+  auto evaluated = one.command == "measure" ? evaluator.measure(*problem, *candidate, "kernelwright measure")
+                                            : evaluator.verify(*problem, *candidate, "kernelwright verify");
+  if (!evaluated) return "evaluator: " + evaluated.error().message;
+  const auto& verdict = evaluated->evaluation.verdict;
+  const std::string name(name_of(verdict.verdict));
+  const std::string told = fmt::format("{}: {} | {} | {} | {}", name, verdict.diagnosis.summary, verdict.diagnosis.place, fmt::join(verdict.diagnosis.evidence, "; "),
+                                       verdict.diagnosis.hint);
+  if (verbose) fmt::print("{:<34} {:<8} {}\n", one.kernel, one.command, told);
+  if (std::find(one.expect.begin(), one.expect.end(), name) == one.expect.end()) return fmt::format("{} where {} was expected: {}", name, one.expect, told);
+  if (!one.never_says.empty() && Json(evaluated->evaluation.verdict).dump().find(one.never_says) != std::string::npos)
+    return fmt::format("the answer says '{}'", one.never_says);
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--verbose]\n", stderr), 2;
+  const fs::path folder = argv[1];
+  int repeat = 1, shard = 0, shards = 1;
+  bool verbose = false;
+  std::string only;
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--repeat" && i + 1 < argc) repeat = std::atoi(argv[++i]);
+    else if (word == "--only" && i + 1 < argc) only = argv[++i];
+    else if (word == "--shard" && i + 1 < argc) std::sscanf(argv[++i], "%d/%d", &shard, &shards);
+    else if (word == "--verbose") verbose = true;
+  }
+  auto cases = read_cases(folder);
+  if (!cases) return fmt::print(stderr, "{}\n", cases.error().message), 2;
+  auto home = TempFolder::make("kw-cases");
+  if (!home) return fmt::print(stderr, "{}\n", home.error().message), 2;
+  ::setenv("KERNELWRIGHT_HOME", home->path().c_str(), 1);
+  EvaluatorOptions options;
+  options.again = true;
+  options.call_timeout = 3;
+  options.compile_timeout = 20;
+  options.compile = false;
+  options.seconds_per_baseline = 2;
+  auto evaluator = Evaluator::open(options);
+  if (!evaluator) return fmt::print(stderr, "{}\n", evaluator.error().message), 3;
+
+  int passed = 0, failed = 0;
+  for (int round = 0; round < repeat; ++round) {
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+      const Case& one = (*cases)[i];
+      if (static_cast<int>(i) % shards != shard || one.kernel.find(only) == std::string::npos) continue;
+      const std::string problem = run_case(**evaluator, folder, one, verbose);
+      if (problem.empty()) ++passed;
+      else ++failed, fmt::print("FAILED {} ({} on {}): {}\n", one.kernel, one.command, one.problem, problem);
+      std::fflush(stdout);
+    }
+  }
+  fmt::print("{} passed, {} failed\n", passed, failed);
+  return failed == 0 && passed > 0 ? 0 : 1;
+}
