@@ -26,6 +26,7 @@ class Baseline:
     call: object
     arguments: list[list]
     threads: int
+    outputs_alive: int
     default_dtype: torch.dtype
 
 
@@ -68,7 +69,7 @@ class Baselines:
     def modules(self) -> set[str]:
         return {baseline.subject.problem.module.__name__ for baseline in self.loaded_.values()}
 
-    def load(self, file: str, folders: list[str], mode: str, threads: int, progress) -> dict:
+    def load(self, file: str, folders: list[str], mode: str, threads: int, outputs_alive: int, progress) -> dict:
         problem = load_problem(file)
         default_dtype = torch.get_default_dtype()
         paths = [pathlib.Path(folder) for folder in folders]
@@ -91,7 +92,7 @@ class Baselines:
                 call(*arguments[0])
         gc.collect()
         handle = next(self.handles_)
-        self.loaded_[handle] = Baseline(subject, call, arguments, threads, default_dtype)
+        self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive, default_dtype)
         return {"handle": handle, "compile_seconds": seconds}
 
     def block(self, handle: int, order: list, warmup: int) -> dict:
@@ -139,7 +140,7 @@ def _compiled(subject: Subject, arguments: list[list]):
 
 def _timed(baseline: Baseline, order: list[int], warmup: int) -> list[float]:
     call, arguments, clock = baseline.call, baseline.arguments, time.perf_counter_ns
-    kept = [None] * (len(arguments) + 1)
+    kept = [None] * baseline.outputs_alive
     nanoseconds = []
     gc.disable()
     try:

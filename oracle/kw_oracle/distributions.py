@@ -63,6 +63,16 @@ def _outlier(x, s, draw):
     return values
 
 
+def _nudged(x, s, draw):
+    """The given values but for a few anywhere: a kernel that knows its inputs by a sample of them takes them for the same."""
+    values = x.clone(memory_format=torch.contiguous_format)
+    count = min(64, max(1, values.numel() // 64))
+    places = torch.randperm(values.numel(), generator=draw)[:count]
+    flat = values.view(-1)
+    flat[places] = -flat[places] + _sign(draw) * _uniform(0.5, 1.5, draw) * _size(s)
+    return values
+
+
 def _positional(x, _s, draw):
     """A ramp along memory and one along each dimension: no part looks like the whole."""
     low, high = _uniform(0.05, 0.15, draw), _uniform(3, 5, draw)
@@ -77,7 +87,7 @@ def _positional(x, _s, draw):
 
 
 _MAKERS = {"scaled": _scaled, "shifted": _shifted, "mixed": _mixed, "zeros": _zeros, "equal": _equal,
-           "outlier": _outlier, "positional": _positional}
+           "outlier": _outlier, "positional": _positional, "nudged": _nudged}
 DISTRIBUTIONS = ("given", *_MAKERS)
 
 
@@ -122,6 +132,6 @@ def vary(given: Arguments, distribution: str, seed: int, stage: int = 0) -> Argu
         draw = _generator(seed, distribution, index)
         if isinstance(leaf, torch.Tensor):
             values[name] = redraw(leaf, distribution, stage, draw)
-        elif isinstance(leaf, float) and stage < 2:
+        elif isinstance(leaf, float) and stage < 2 and distribution != "nudged":
             values[name] = leaf * _uniform(0.5, 1.5, draw)
     return given.with_values(values)

@@ -95,7 +95,10 @@ class Server:
         if not 1 <= threads <= 4096:
             raise bad_request(f"the field 'threads' is {threads}", "use 1 or more")
         mode = field(request, "mode", str, "eager", ("eager", "compile"))
-        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress)
+        alive = field(request, "outputs_alive", int, len(folders) + 1)
+        if alive < 1:
+            raise bad_request(f"the field 'outputs_alive' is {alive}", "use 1 or more")
+        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, alive, progress)
 
     def baseline_block(self, request: dict, _progress) -> dict:
         return self.baselines_.block(

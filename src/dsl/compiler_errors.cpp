@@ -35,7 +35,7 @@ std::string shorten(std::string text, std::size_t most) {
 Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration) {
   Diagnosis d{"compile", "the kernel does not compile", "", {}, "", ""};
   const auto lines = lines_of(output);
-  static const std::regex error_line(R"(^(.*?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$)");
+  static const std::regex error_line(R"(^(.*?):(\d+):(?:\d+:)? (?:fatal )?[eE]rror: (.*)$)");
   static const std::regex undefined(R"(undefined reference to [`']([^']*)')");
   std::smatch found;
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cxxabi.h>
 
 #include <fmt/format.h>
 
@@ -73,6 +75,16 @@ bool matches(std::string_view name, std::string_view rule) {
   return name == rule;
 }
 
+// "std::ifstream::open(...)" rather than "_ZNSt14basic_ifstream...", without its arguments.
+std::string readable(const std::string& symbol) {
+  int status = 0;
+  char* plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  if (plain == nullptr) return symbol;
+  std::string text(plain);
+  std::free(plain);
+  return text.substr(0, std::min(text.find('('), text.find('<')));
+}
+
 Diagnosis forbidden(std::string summary, std::string place, std::string hint) {
   return {"screen", std::move(summary), std::move(place), {}, std::move(hint), ""};
 }
@@ -119,7 +131,7 @@ Result<std::optional<Diagnosis>> screen_object(const fs::path& object) {
   for (const auto& name : symbols.imported)
     for (const auto& rule : kForbiddenImports)
       if (matches(name, rule.name))
-        return std::optional(forbidden(fmt::format("the kernel calls {}", name), "", std::string(rule.why)));
+        return std::optional(forbidden(fmt::format("the kernel calls {}", readable(name)), "", std::string(rule.why)));
   for (const auto& name : symbols.defined)
     if (std::find(kForbiddenDefinitions.begin(), kForbiddenDefinitions.end(), name) != kForbiddenDefinitions.end())
       return std::optional(forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the system's"));

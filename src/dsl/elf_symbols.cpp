@@ -36,16 +36,13 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
     for (std::uint64_t k = 0; k < section->sh_size / sizeof(Elf64_Sym); ++k) {
       const auto* symbol = at<Elf64_Sym>(file, section->sh_offset + k * sizeof(Elf64_Sym));
       if (symbol == nullptr) return broken();
-      const auto binding = ELF64_ST_BIND(symbol->st_info);
-      if (binding != STB_GLOBAL && binding != STB_WEAK && !(section->sh_type == SHT_SYMTAB && symbol->st_shndx != SHN_UNDEF)) continue;
-      if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION || ELF64_ST_TYPE(symbol->st_info) == STT_FILE) continue;
+      const auto type = ELF64_ST_TYPE(symbol->st_info);
+      if (type == STT_SECTION || type == STT_FILE) continue;
       const std::string name = name_at(file, *strings, symbol->st_name);
       if (name.empty()) continue;
-      if (symbol->st_shndx == SHN_UNDEF) {
-        if (section->sh_type == SHT_DYNSYM) symbols.imported.push_back(name);
-      } else if (binding != STB_LOCAL || ELF64_ST_VISIBILITY(symbol->st_other) == STV_HIDDEN) {
-        symbols.defined.push_back(name);  // linking makes hidden globals local but keeps their visibility
-      }
+      const bool is_dynamic = section->sh_type == SHT_DYNSYM;
+      if (symbol->st_shndx == SHN_UNDEF && is_dynamic) symbols.imported.push_back(name);
+      if (symbol->st_shndx != SHN_UNDEF && !is_dynamic && type == STT_FUNC) symbols.defined.push_back(name);
     }
   }
   return symbols;

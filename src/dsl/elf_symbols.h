@@ -10,7 +10,7 @@ namespace kw {
 
 struct ElfSymbols {
   std::vector<std::string> imported;  // undefined in the dynamic table
-  std::vector<std::string> defined;   // global or weak, hidden ones included
+  std::vector<std::string> defined;   // functions; linking makes hidden ones local, so local ones are here too
 };
 
 Result<ElfSymbols> elf_symbols(const fs::path& object);

@@ -40,6 +40,7 @@ void explain_abort(RunFailure& failure) {
   auto& d = failure.diagnosis;
   const std::string line = first_line(failure.errors);
   if (!line.empty()) d.evidence.push_back(line);
+  if (d.hint.empty()) d.hint = "look for a failed assert, a call of abort() or an allocation that was overrun";
   if (contains(failure.errors, "std::bad_alloc") || contains(failure.errors, "Out of memory")) {
     failure.verdict = Verdict::out_of_memory;
     d.summary = "an allocation failed";
@@ -86,7 +87,13 @@ RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, con
   d.stage = stage;
   d.summary = fmt::format("the kernel crashed ({})", signal_name(signal));
   if (const std::uint64_t pc = message.value("pc", std::uint64_t{0}); pc != 0) failure.program_counter = pc;
-  if (signal == SIGSEGV || signal == SIGBUS) {
+  if (signal == SIGSEGV && message.value("code", 0) == SI_KERNEL) {
+    // The processor tells no address for these.
+    d.hint = "a vector load or store that needs alignment at an address that has none, or a pointer that is no address at all";
+  } else if (signal == SIGSEGV && message.value("stack", false)) {
+    d.summary = "the kernel's stack ran over (SIGSEGV)";
+    d.hint = "look for recursion without an end and for large local arrays: allocate them instead";
+  } else if (signal == SIGSEGV || signal == SIGBUS) {
     d.evidence.push_back(fmt::format("address {:#x}", address));
     d.place = place_of_address(address, spec, regions);
     if (contains(d.place, "bytes into it") && !contains(d.place, "output")) {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -82,14 +83,6 @@ std::string sanitizer_library() {
 
 }  // namespace
 
-std::uint64_t poison_word(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return 0x7fc0dead7fc0deadULL;
-    case DType::f64: return 0x7ff8dead7fc0deadULL;
-    default: return 0xa5a5a5a5a5a5a5a5ULL;
-  }
-}
-
 struct Session::State {
   SessionOptions options;
   runner::Spec spec;
@@ -160,6 +153,7 @@ struct Session::State {
     box.environment["OMP_NUM_THREADS"] = std::to_string(options.threads);
     box.environment["OMP_DYNAMIC"] = "false";
     box.environment["OMP_MAX_ACTIVE_LEVELS"] = "1";
+    if (options.passive_waits) box.environment["OMP_WAIT_POLICY"] = "passive";
     box.environment["LC_ALL"] = "C";
     KW_TRY(const auto libraries, sandbox::library_files(program));
     for (const auto& library : libraries) box.read_only.push_back({library, ""});
@@ -184,9 +178,9 @@ struct Session::State {
       const int copies = argument.role == runner::Role::output ? spec.out_slots : argument.role == runner::Role::weight ? 1 : spec.slots;
       mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
     }
+    const std::uint64_t extra = options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
     // Threads' stacks count as address space too. The sanitizer reserves terabytes.
-    box.limits.memory_bytes = options.debug ? std::uint64_t{1} << 46
-                                            : mapped + options.extra_memory_bytes + static_cast<std::uint64_t>(options.threads) * (64 << 20);
+    box.limits.memory_bytes = options.debug ? std::uint64_t{1} << 46 : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
     auto started = sandbox::start(box, options.mode);
     ::close(ends[1]);
     ::close(spec_read_only);
@@ -414,6 +408,21 @@ Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slo
   for (std::uint64_t i = 0; i < before.size(); ++i) canary_broken |= before[i] != poison[i % 8];
   for (std::uint64_t i = 0; i < after.size(); ++i) canary_broken |= after[i] != poison[(end + i) % 8];
   return values;
+}
+
+bool Session::runs_in_the_background() {
+  clockid_t clock = 0;
+  if (state_->runner_pid <= 0 || ::clock_getcpuclockid(state_->runner_pid, &clock) != 0) return false;
+  const auto used = [&] {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  state_->thaw();
+  ::usleep(3000);
+  const double before = used();
+  ::usleep(10000);
+  return used() - before > 0.002;
 }
 
 Session::Printed Session::finish() {

@@ -26,7 +26,8 @@ struct SessionOptions {
   int slots = 1;              // sets of inputs that are there at once
   int out_slots = 1;
   bool shared_inputs = true;  // contents may change between calls; otherwise they are copied once, at launch
-  std::uint64_t extra_memory_bytes = std::uint64_t{4} << 30;  // beside the buffers
+  std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
+  bool passive_waits = false;  // idle OpenMP threads sleep at once, so that whatever still runs stands out
   bool debug = false;         // under AddressSanitizer, without the call filter, for diagnoses only
 };
 
@@ -77,6 +78,9 @@ class Session {
   // An output as it was when the last order was done. Sets `canary_broken` when memory around it was written.
   Result<std::vector<std::byte>> output(std::size_t argument, int out_slot, bool& canary_broken);
 
+  // Whether the process computes although no call is under way. Only meaningful with passive waits.
+  bool runs_in_the_background();
+
   // Ends the process and returns what it printed, and whether that was more than is kept.
   struct Printed {
     std::string text;
@@ -89,8 +93,5 @@ class Session {
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// The bytes that outputs of this type are filled with before a call, 8 of them.
-std::uint64_t poison_word(DType dtype);
 
 }  // namespace kw

@@ -40,8 +40,7 @@ class Timer {
     session.threads = options_.threads;
     session.cores = options_.cores;
     session.shared_inputs = !huge_pages_are_automatic();
-    const double seconds = options_.call_timeout.value_or(std::max(5.0, 300 * sets_.sets.front().eager_seconds));
-    return KernelSubject::make(*candidate.kernel(), problem_, sets_, session, std::chrono::milliseconds(static_cast<long long>(seconds * 1000)), check_);
+    return KernelSubject::make(*candidate.kernel(), problem_, sets_, session, call_deadline(sets_.sets.front(), options_.call_timeout), check_);
   }
 
   // Alternating pairs until the interval is narrow enough or the time is up. A failure ends it.
@@ -86,6 +85,23 @@ class Timer {
     return std::optional<RunFailure>{};
   }
 
+  // Calls on inputs that were just seen beside calls on new ones, with the same bytes rewritten before both: a kernel that
+  // remembers answers is fast only on the former.
+  Result<std::optional<RunFailure>> look_for_memory(const Candidate& candidate) const {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      KW_TRY(const auto ratio, replay_ratio(candidate));
+      if (!ratio.ok()) return std::optional(ratio.failure);
+      if (*ratio.value > kSuspiciousReplay) return std::optional<RunFailure>{};
+      if (attempt == 0) continue;  // one stroke of bad luck is no proof
+      RunFailure failure;
+      failure.verdict = Verdict::mistrusted;
+      failure.diagnosis = {"measure", "the kernel remembers answers", "", {fmt::format("a call on inputs that it has just seen takes {:.0f}% of the time of a call on new ones", *ratio.value * 100)},
+                           "compute every call from its inputs; keep nothing between calls but what kw_prepare returns", ""};
+      return std::optional(failure);
+    }
+    return std::optional<RunFailure>{};
+  }
+
   Measurement finish(const KernelSubject& subject) {
     const Workload workload{problem_.flops, problem_.bytes, problem_.essential_bytes};
     const Roofline roofline = roofline_of(machine_, workload, options_.threads);
@@ -109,6 +125,37 @@ class Timer {
   }
 
  private:
+  static constexpr double kSuspiciousReplay = 0.6;
+
+  Result<Answered<double>> replay_ratio(const Candidate& candidate) const {
+    SessionOptions session_options;
+    session_options.mode = options_.mode;
+    session_options.threads = options_.threads;
+    session_options.cores = options_.cores;
+    KW_TRY(Session session, Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options));
+    const auto deadline = call_deadline(sets_.sets.front(), options_.call_timeout);
+    KW_CHECK(load_weights(session, problem_, sets_.sets.front()));
+    KW_CHECK(load_inputs(session, problem_, sets_.sets.front(), 0));
+    KW_TRY(const auto launched, session.launch(deadline));
+    if (!launched.ok()) return Answered<double>{{}, launched.failure};
+    KW_TRY(const auto prepared, session.prepare(deadline));
+    if (!prepared.ok()) return Answered<double>{{}, prepared.failure};
+    std::vector<double> ratios;
+    const int zero[] = {0};
+    for (std::size_t i = 0; i < std::min<std::size_t>(sets_.sets.size(), 8); ++i) {
+      double seconds[2];
+      for (double& each : seconds) {
+        KW_CHECK(load_inputs(session, problem_, sets_.sets[i], 0));
+        KW_TRY(const auto called, session.call(zero, zero, false, deadline));
+        if (!called.ok()) return Answered<double>{{}, called.failure};
+        each = called.value->seconds.front();
+      }
+      if (i > 0) ratios.push_back(seconds[1] / std::max(seconds[0], 1e-9));  // the first pays for page faults
+    }
+    session.finish();
+    return Answered<double>{median(ratios), {}};
+  }
+
   int warmup() const { return sets_.sets.size() >= 8 ? 2 : 1; }
 
   // Warm-up and timed calls, each on other inputs; how many varies, so that no call knows that it is the last.
@@ -190,6 +237,8 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
     else return subject.error();
   }
   KW_TRY(const MachineLock lock, lock_machine(options));
+  KW_TRY(const auto remembers, timer.look_for_memory(candidate));
+  if (remembers) return failed(*remembers);
   for (auto& [name, baseline] : baselines) {
     KW_TRY(const auto failure, timer.compare(*baseline, *kernel, name));
     if (failure) return failed(*failure);

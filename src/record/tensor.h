@@ -18,6 +18,10 @@ bool is_floating(DType dtype);
 // The spacing of values at 1: 2^-23 for float32. 0 for integers.
 double epsilon_of(DType dtype);
 
+// What outputs are filled with before a call, so that an element that was never written shows: NaNs with a payload for the
+// floating types, bytes of 0xA5 for the others. Eight bytes, the type's own pattern repeated.
+std::uint64_t poison_word(DType dtype);
+
 enum class TensorKind { input, scalar, parameter, buffer, attribute, output };
 
 struct TensorSpec {

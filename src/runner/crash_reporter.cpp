@@ -16,15 +16,20 @@ namespace {
 int control = -1;
 std::uintptr_t object_base = 0;
 
-std::uintptr_t program_counter(const void* context) {
+struct Registers {
+  std::uintptr_t program_counter = 0;
+  std::uintptr_t stack_pointer = 0;
+};
+
+Registers registers_of(const void* context) {
   const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(machine->gregs[REG_RIP]);
+  return {static_cast<std::uintptr_t>(machine->gregs[REG_RIP]), static_cast<std::uintptr_t>(machine->gregs[REG_RSP])};
 #elif defined(__aarch64__)
-  return machine->pc;
+  return {machine->pc, machine->sp};
 #else
   (void)machine;
-  return 0;
+  return {};
 #endif
 }
 
@@ -37,13 +42,17 @@ bool memory_is_exhausted() {
 }
 
 void report(int signal, siginfo_t* info, void* context) {
-  char text[256];
-  const std::uintptr_t pc = program_counter(context);
+  char text[320];
+  const Registers registers = registers_of(context);
+  const std::uintptr_t pc = registers.program_counter;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  constexpr std::uintptr_t kFrame = 1 << 16;
+  const bool at_stack = signal == SIGSEGV && address + kFrame > registers.stack_pointer && address < registers.stack_pointer + kFrame;
   // snprintf with integers only does not allocate.
-  const int length = std::snprintf(text, sizeof text, R"({"event":"crash","signal":%d,"address":%llu,"pc":%llu,"memory":%s})", signal,
-                                   static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(info->si_addr)),
+  const int length = std::snprintf(text, sizeof text, R"({"event":"crash","signal":%d,"code":%d,"address":%llu,"pc":%llu,"stack":%s,"memory":%s})",
+                                   signal, info->si_code, static_cast<unsigned long long>(address),
                                    static_cast<unsigned long long>(object_base != 0 && pc > object_base ? pc - object_base : 0),
-                                   memory_is_exhausted() ? "true" : "false");
+                                   at_stack ? "true" : "false", memory_is_exhausted() ? "true" : "false");
   (void)::send(control, text, static_cast<std::size_t>(length), MSG_NOSIGNAL);
   ::_exit(128 + signal);
 }

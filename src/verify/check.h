@@ -10,7 +10,7 @@ struct CheckOutcome {
   CheckResult result;
   Verdict verdict = Verdict::passed;
   Diagnosis diagnosis;
-  std::string fingerprint;  // of the outputs' bytes
+  std::uint64_t fingerprint = 0;  // of the outputs' bytes
 };
 
 // Reads the outputs that stand in an out slot and compares them with the set's reference.

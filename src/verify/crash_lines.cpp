@@ -54,7 +54,7 @@ std::string run_under_sanitizer(const Candidate& candidate, const ProblemDescrip
 }  // namespace
 
 std::optional<SanitizerFinding> read_sanitizer(const std::string& output) {
-  static const std::regex address(R"(ERROR: AddressSanitizer: ([A-Za-z0-9_-]+))");
+  static const std::regex address(R"(ERROR: AddressSanitizer: ([^\n]*?)(?: on | at |: |\(|\n))");
   static const std::regex undefined(R"(kernel\.cpp:(\d+):\d+: runtime error: ([^\n]*))");
   static const std::regex frame(R"(kernel\.cpp:(\d+))");
   std::smatch found;

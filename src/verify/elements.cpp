@@ -71,15 +71,9 @@ std::int64_t element_as_integer(const void* data, DType dtype, std::int64_t inde
   return static_cast<std::int64_t>(value);
 }
 
-std::uint64_t poison_of(DType dtype) {
-  if (dtype == DType::f64) return 0x7ff8dead7fc0dead;
-  if (dtype == DType::f32) return 0x7fc0dead;
-  return 0xa5a5a5a5a5a5a5a5 >> (64 - 8 * size_of(dtype));
-}
-
 bool is_poison(const void* data, DType dtype, std::int64_t index) {
   const auto size = size_of(dtype);
-  const auto poison = poison_of(dtype);  // little-endian, as every machine that kernels run on
+  const auto poison = poison_word(dtype);  // little-endian, as every machine that kernels run on
   return std::memcmp(static_cast<const std::byte*>(data) + static_cast<std::size_t>(index) * size, &poison, size) == 0;
 }
 

@@ -13,9 +13,7 @@ void elements_as_doubles(const void* data, DType dtype, std::int64_t begin, std:
 // Exact for integers; a floating element is cut to its integer part, and to the ends of the type.
 std::int64_t element_as_integer(const void* data, DType dtype, std::int64_t index);
 
-// What outputs are filled with before a call, so that an element that was never written shows: a quiet NaN with a payload
-// for float32 and float64, bytes of 0xA5 for all else. In the low size_of(dtype) bytes.
-std::uint64_t poison_of(DType dtype);
+// Whether an element still holds what the output was filled with before the call.
 bool is_poison(const void* data, DType dtype, std::int64_t index);
 
 }  // namespace kw

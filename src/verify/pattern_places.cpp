@@ -109,19 +109,20 @@ std::optional<Diagnosis> some_indices(const Evidence& evidence, std::size_t dime
   return diagnosis;
 }
 
-// The numbers modulo the period that are wrong, when each of them is either wrong or right along the first `extent` indices.
+// The numbers modulo the period that are wrong (nearly always) along the first `extent` indices, when all others are right.
 std::vector<std::int64_t> wrong_of_period(const Evidence& evidence, std::size_t dimension, std::int64_t period,
                                           std::int64_t extent) {
-  std::vector<double> density(static_cast<std::size_t>(period)), count(static_cast<std::size_t>(period));
-  for (std::int64_t i = 0; i < extent; ++i) {
-    density[static_cast<std::size_t>(i % period)] += evidence.density(dimension, i);
-    ++count[static_cast<std::size_t>(i % period)];
-  }
   std::vector<std::int64_t> wrong;
-  for (std::size_t i = 0; i < density.size(); ++i) {
-    if (density[i] == 0) continue;
-    if (density[i] < kMostly * count[i]) return {};
-    wrong.push_back(static_cast<std::int64_t>(i));
+  for (std::int64_t number = 0; number < period; ++number) {
+    std::int64_t touched = 0, bad = 0, count = 0;
+    for (auto i = number; i < extent; i += period, ++count) {
+      const double density = evidence.density(dimension, i);
+      if (density > 0) ++touched;
+      if (density >= kMostly) ++bad;
+    }
+    if (touched == 0) continue;
+    if (bad * 5 < count * 4) return {};
+    wrong.push_back(number);
   }
   return static_cast<std::int64_t>(wrong.size()) < period ? wrong : std::vector<std::int64_t>{};
 }
@@ -192,9 +193,9 @@ std::optional<Diagnosis> find_unwritten(const Evidence& evidence) {
 
 std::optional<Diagnosis> find_place(const Evidence& evidence) {
   if (auto found = tail_or_split(evidence)) return found;
-  if (auto found = one_box(evidence)) return found;
   for (std::size_t d = evidence.rank(); d-- > 0;)
     if (auto found = periodic(evidence, d)) return found;
+  if (auto found = one_box(evidence)) return found;
   for (std::size_t d = evidence.rank(); d-- > 0;)
     if (auto found = some_indices(evidence, d)) return found;
   return std::nullopt;

@@ -99,7 +99,7 @@ std::optional<Diagnosis> find_coarse(const Evidence& evidence) {
   };
   // Rounded inputs err either way; a sum that outgrows its terms loses them on one side.
   const bool stalls = std::fabs(towards) > 0.6;
-  if (stalls || level < 0x1p-14)
+  if (stalls || level < 0x1p-16)
     return with_shape(coarse(evidence, "accumulation", "The formula is right but its sums lose too much.",
                              "One long running sum drops what is small beside it: keep several partial sums (one a vector lane or "
                              "a block) and add these, "

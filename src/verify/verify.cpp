@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ std::vector<Sitting> sittings(int threads) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < verification_kinds().size(); ++i) all.push_back(i);
   all.push_back(0);
-  return {{threads, Placement::tail, all}, {1, Placement::head, {0, 2}}, {threads + 1, Placement::tail, {1, 1, 3}}};
+  return {{threads, Placement::tail, all}, {1, Placement::head, {0, 3}}, {threads + 1, Placement::tail, {2, 2, 4}}};
 }
 
 class Verifier {
@@ -89,6 +90,7 @@ class Verifier {
     options.threads = sitting.threads;
     options.cores = options_.cores;
     options.placement = sitting.placement;
+    options.passive_waits = true;
     return options;
   }
 
@@ -105,17 +107,49 @@ class Verifier {
                        sitting.threads, sitting.threads == 1 ? "" : "s");
   }
 
+  // One call on one set, prepared anew; false when the verdict is settled.
+  Result<bool> call_and_check(Session& session, const TensorSet& set, const Sitting& sitting, const std::string& remark) {
+    KW_CHECK(load_inputs(session, problem_, set, 0));
+    KW_CHECK(load_weights(session, problem_, set));
+    const milliseconds deadline = call_deadline(set, options_.call_timeout);
+    auto start = Clock::now();
+    KW_TRY(auto prepared, session.prepare(deadline));
+    if (!prepared.ok()) return settle(std::move(prepared.failure), set, sitting);
+    const int zero[] = {0};
+    KW_TRY(auto called, session.call(zero, zero, true, deadline));
+    record_.run_seconds += seconds_since(start);
+    if (!called.ok()) return settle(std::move(called.failure), set, sitting);
+    if (called.value->float_state_changed) {
+      fail(Verdict::forbidden, {"run", "the kernel leaves the floating-point mode changed", "", {circumstances(set, sitting)},
+                                "whoever calls it would compute otherwise afterwards: restore MXCSR (flush to zero, rounding) before returning", ""});
+      return false;
+    }
+    start = Clock::now();
+    KW_TRY(CheckOutcome checked, check_outputs(session, problem_, set, 0, options_.precision));
+    record_.compare_seconds += seconds_since(start);
+    checked.result.threads = sitting.threads;
+    last_fingerprint_ = checked.fingerprint;
+    record_.checks.push_back(checked.result);
+    if (checked.verdict == Verdict::passed) return true;
+    checked.diagnosis.evidence.push_back(circumstances(set, sitting));
+    const std::size_t passed_before = record_.checks.size() - 1;
+    if (!remark.empty()) checked.diagnosis.evidence.push_back(remark);
+    else if (passed_before > 0) checked.diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
+    fail(checked.verdict, checked.diagnosis);
+    return false;
+  }
+
   Result<bool> sit(const Sitting& sitting) {
     const auto& kernel = *candidate_.kernel();
     KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options(sitting)));
     KW_TRY(const TensorSet* first, set_of(sitting.kinds.front()));
     say(fmt::format("running with {} thread{}", sitting.threads, sitting.threads == 1 ? "" : "s"));
-    auto start = Clock::now();
+    const auto start = Clock::now();
     KW_TRY(auto launched, session.launch(call_deadline(*first, options_.call_timeout)));
     record_.run_seconds += seconds_since(start);
     if (!launched.ok()) return settle(std::move(launched.failure), *first, sitting);
 
-    std::map<std::size_t, std::string> fingerprints;
+    std::map<std::size_t, std::uint64_t> fingerprints;
     for (const std::size_t kind : sitting.kinds) {
       KW_TRY(const TensorSet* set, set_of(kind));
       if (set->nonfinite > 0.5) {
@@ -123,40 +157,43 @@ class Verifier {
                                   set->nonfinite * 100));
         continue;
       }
-      KW_CHECK(load_inputs(session, problem_, *set, 0));
-      KW_CHECK(load_weights(session, problem_, *set));
-      const milliseconds deadline = call_deadline(*set, options_.call_timeout);
-      start = Clock::now();
-      KW_TRY(auto prepared, session.prepare(deadline));
-      if (!prepared.ok()) return settle(std::move(prepared.failure), *set, sitting);
-      const int zero[] = {0};
-      KW_TRY(auto called, session.call(zero, zero, true, deadline));
-      record_.run_seconds += seconds_since(start);
-      if (!called.ok()) return settle(std::move(called.failure), *set, sitting);
-      if (called.value->float_state_changed)
-        remember_note("the kernel leaves the floating-point mode changed (flush to zero, or rounding)");
-
-      start = Clock::now();
-      KW_TRY(CheckOutcome checked, check_outputs(session, problem_, *set, 0, options_.precision));
-      record_.compare_seconds += seconds_since(start);
-      checked.result.threads = sitting.threads;
-      record_.checks.push_back(checked.result);
-      if (checked.verdict != Verdict::passed) {
-        checked.diagnosis.evidence.push_back(circumstances(*set, sitting));
-        const std::size_t passed_before = record_.checks.size() - 1;
-        if (passed_before > 0)
-          checked.diagnosis.evidence.push_back(
-              fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
-        fail(checked.verdict, checked.diagnosis);
-        return false;
-      }
-      const auto [it, is_new] = fingerprints.emplace(kind, checked.fingerprint);
-      if (!is_new && it->second != checked.fingerprint) remember_note("two calls on the same inputs differ in their last bits");
+      KW_TRY(const bool right, call_and_check(session, *set, sitting, ""));
+      if (!right) return false;
+      const auto [it, is_new] = fingerprints.emplace(kind, last_fingerprint_);
+      if (!is_new && it->second != last_fingerprint_) remember_note("two calls on the same inputs differ in their last bits");
+    }
+    KW_TRY(const bool endures, endure(session, sitting));
+    if (!endures) return false;
+    if (session.runs_in_the_background()) {
+      fail(Verdict::mistrusted, {"run", "the kernel keeps computing after it has returned", "", {circumstances(*first, sitting)},
+                                 "all work ends before the call does: no thread may stay in a loop", ""});
+      return false;
     }
     if (session.finish().too_much) {
       fail(Verdict::forbidden,
            {"run", "the kernel prints more than 64 KiB", "", {}, "a kernel prints nothing, or a few lines while you debug it", ""});
       return false;
+    }
+    return true;
+  }
+
+  // Many calls in one process, and then one on other inputs: a kernel may not tire, leak or learn.
+  Result<bool> endure(Session& session, const Sitting& sitting) {
+    if (sitting.threads != options_.threads) return true;
+    KW_TRY(const TensorSet* last, set_of(sitting.kinds.front()));
+    const milliseconds deadline = call_deadline(*last, options_.call_timeout);
+    for (int calls = 1; calls <= 256; calls *= 4) {
+      const std::vector<int> order(static_cast<std::size_t>(calls + std::uniform_int_distribution<int>(0, calls / 4)(random_)), 0);
+      const auto start = Clock::now();
+      KW_TRY(auto called, session.call(order, order, false, deadline * calls));
+      record_.run_seconds += seconds_since(start);
+      if (!called.ok()) return settle(std::move(called.failure), *last, sitting);
+      if (seconds_since(start) * 4 > 0.3) break;  // the next round would take too long
+    }
+    for (const std::size_t kind : {std::size_t{2}, std::size_t{3}}) {
+      KW_TRY(const TensorSet* set, set_of(kind));
+      KW_TRY(const bool right, call_and_check(session, *set, sitting, "after many calls in one process; the first ones were right"));
+      if (!right) return false;
     }
     return true;
   }
@@ -171,6 +208,8 @@ class Verifier {
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
   std::map<std::size_t, TensorSet> sets_;
+  std::uint64_t last_fingerprint_ = 0;
+  std::mt19937_64 random_{std::random_device{}()};
 };
 
 }  // namespace

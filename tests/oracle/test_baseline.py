@@ -78,7 +78,7 @@ def test_folders_have_to_fit(write, sets, tmp_path):
     assert "another version" in caught.value.message
 
 
-def test_over_the_pipe_with_compile(process, write, sets, monkeypatch):
+def test_over_the_pipe_with_compile(process, write, sets):
     path = write(forward="return torch.relu(x) * s", arguments="x, s", inputs="[torch.randn(8, 8), 2.0]")
     folders = sets(path)
     for mode in ("eager", "compile"):

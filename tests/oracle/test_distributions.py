@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from conftest import HEADER  # noqa: F401: puts the oracle on the path
 from kw_oracle.distributions import DISTRIBUTIONS, redraw
 
 OTHERS = [name for name in DISTRIBUTIONS if name != "given"]

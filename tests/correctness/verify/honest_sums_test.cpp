@@ -54,10 +54,10 @@ const std::vector<Sum> kHonest{forward_sum, backward_sum, fused_sum, lane_sum};
 
 // A product of matrices, M x K by (N x K) transposed.
 struct Product {
-  std::size_t m = 12, n = 300, k = 1024;
+  std::size_t m = 12, n = 300, k;
   std::vector<float> a, b;
 
-  Product(unsigned seed, double mean, double deviation) {
+  Product(unsigned seed, double mean, double deviation, std::size_t length = 1024) : k(length) {
     a = random_floats(m * k, seed, mean, deviation);
     b = random_floats(n * k, seed + 1, mean, deviation);
   }
@@ -85,6 +85,21 @@ TEST(HonestSums, ProductsInAnyOrderAreRight) {
       output.kernel = product.with(kHonest[i]);
       const auto outcome = output.compare();
       EXPECT_TRUE(outcome.right) << "sum " << i << " of mean " << mean << ": " << outcome.error.worst_of_tolerance;
+    }
+  }
+}
+
+TEST(HonestSums, LongRunningSumsAreRightToo) {
+  for (const double mean : {0.0, 0.5}) {
+    for (const std::size_t length : {4096, 16384}) {
+      const Product product(9, mean, 1, length);
+      auto output = product.output();
+      auto input = output.input();
+      input.rule = tolerance_rule(DType::f32, 0, 1, static_cast<double>(length));
+      output.kernel = product.with(forward_sum);
+      input.kernel = output.kernel.data();
+      const auto outcome = compare_output(input);
+      EXPECT_TRUE(outcome.right) << length << " of mean " << mean << ": " << outcome.error.worst_of_tolerance;
     }
   }
 }

@@ -44,7 +44,7 @@ struct Planted {
 
   void spoil(std::size_t i) { kernel[i] = kernel[i] * -1.7F + 0.37F * static_cast<float>(i % 13 + 1); }
   void leave_unwritten(std::size_t i) {
-    const auto poison = poison_of(DType::f32);
+    const auto poison = poison_word(DType::f32);
     std::memcpy(&kernel[i], &poison, sizeof(float));
   }
 };

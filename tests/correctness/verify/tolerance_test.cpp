@@ -17,8 +17,13 @@ TEST(Tolerance, FollowsEagersErrorWhereThatIsLarge) {
 
 TEST(Tolerance, LeavesRoomForRoundingWhereEagerIsExact) {
   const auto rule = tolerance_rule(DType::f32);
-  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 3, 100}, 0.5), 32 * 0x1p-23 * 3 + rule.tiny);
-  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 3, 100}, -5), 32 * 0x1p-23 * 5 + rule.tiny);
+  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 3, 100}, 0.5), 64 * 0x1p-23 * 3 + rule.tiny);
+  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 3, 100}, -5), 64 * 0x1p-23 * 5 + rule.tiny);
+}
+
+TEST(Tolerance, LongSumsGetMoreRoom) {
+  EXPECT_EQ(tolerance_rule(DType::f32, 0, 1, 100).rounding_multiple, 64);
+  EXPECT_EQ(tolerance_rule(DType::f32, 0, 1, 1e6).rounding_multiple, 2000);
 }
 
 TEST(Tolerance, IsBoundByTheOutputsVariation) {
@@ -27,7 +32,7 @@ TEST(Tolerance, IsBoundByTheOutputsVariation) {
   EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 1, 1e-4}, 1), 2e-6 + rule.tiny);
   // Nothing is asked that rounding the result itself would break.
   EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 1, 0}, 1), 8 * 0x1p-23 + rule.tiny);
-  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 1, kInfinity}, 1), 32 * 0x1p-23 + rule.tiny);
+  EXPECT_DOUBLE_EQ(tolerance_from_noise_floor(rule, {0, 1, kInfinity}, 1), 64 * 0x1p-23 + rule.tiny);
 }
 
 TEST(Tolerance, ScalesTheNoiseForDoubles) {
