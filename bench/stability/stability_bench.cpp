@@ -53,6 +53,7 @@ class Bench {
     kernel_ = root / "bench" / "stability" / "row_work.cpp";
     EvaluatorOptions evaluator;
     evaluator.seconds_per_baseline = options_.seconds_per_baseline;
+    evaluator.progress = [this](std::string_view text) { waited_ = waited_ || text.rfind("waiting for another timing", 0) == 0; };
     KW_TRY(evaluator_, Evaluator::open(std::move(evaluator)));
     KW_TRY(ProblemSource problem, evaluator_->problem(root / "tests" / "problems" / "matmul.py"));
     if (problem.description.inputs.front().shape.front() != kRows)
@@ -97,6 +98,7 @@ class Bench {
 
   Result<Timed> measure(Candidate& baseline, Candidate& candidate) {
     const auto start = Clock::now();
+    waited_ = false;
     KW_TRY(const Measurement measured, evaluator_->measure_against(*problem_, baseline, candidate));
     if (!measured.timing || measured.timing->comparisons.empty())
       return internal_error(
@@ -115,9 +117,9 @@ class Bench {
     const auto& [low, high] = timed.comparison.interval;
     const bool right = series.extra_rows == 0 ? low <= 1 && high >= 1 : low > 1;
     tally.longest_seconds = std::max(tally.longest_seconds, timed.seconds);
-    fmt::print("{:>4} {:<7} {:>7.3f}x  {:.3f} .. {:<9.3f} {:>5} {:>8.1f}{}{}\n", number, loaded ? "loaded" : "as is",
+    fmt::print("{:>4} {:<7} {:>7.3f}x  {:.3f} .. {:<9.3f} {:>5} {:>8.1f}{}{}{}\n", number, loaded ? "loaded" : "as is",
                timed.comparison.speedup, low, high, timed.comparison.pairs, timed.seconds, right ? "" : "   WRONG",
-               timed.seconds > kGoalSeconds ? "   SLOW" : "");
+               timed.seconds > kGoalSeconds ? "   SLOW" : "", waited_ ? "   waited for another timing" : "");
     std::fflush(stdout);
     return right;
   }
@@ -127,6 +129,7 @@ class Bench {
   std::unique_ptr<Evaluator> evaluator_;
   std::optional<ProblemSource> problem_;
   int last_core_ = 0;
+  bool waited_ = false;
 };
 
 // True when the goal was met.

@@ -18,10 +18,14 @@ double seconds_between(Clock::time_point from, Clock::time_point to) { return st
 // Tells the stages that the record has no times of by what the evaluator says as it goes.
 class StageMarks {
  public:
-  void begin() { began_ = sets_ = timing_ = Clock::now(); }
+  void begin() {
+    began_ = sets_ = timing_ = Clock::now();
+    waited_ = false;
+  }
   void hear(std::string_view text) {
     if (text == "drawing inputs for timing") sets_ = Clock::now();
     if (text.rfind("loading the baseline", 0) == 0) timing_ = Clock::now();
+    if (text.rfind("waiting for another timing", 0) == 0) waited_ = true;
   }
   // An evaluator that said neither has its whole time under `other`.
   [[nodiscard]] Round finish(const VerdictRecord& record) const {
@@ -29,6 +33,7 @@ class StageMarks {
     const bool heard = sets_ > began_ && timing_ >= sets_;
     Round round;
     round.seconds = seconds_between(began_, end);
+    round.waited = waited_;
     auto& stages = round.stages;
     stages.compile = record.compile_seconds;
     stages.run = record.run_seconds;
@@ -41,6 +46,7 @@ class StageMarks {
 
  private:
   Clock::time_point began_, sets_, timing_;
+  bool waited_ = false;
 };
 
 class Side {

@@ -23,6 +23,7 @@ struct Stages {
 struct Round {
   double seconds = 0;
   Stages stages;
+  bool waited = false;  // another timing held the machine, so that the seconds say little
 };
 
 // What was done here, in enough detail to do as much elsewhere.

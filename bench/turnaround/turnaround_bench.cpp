@@ -85,6 +85,9 @@ Result<bool> run(const std::vector<Case>& cases, const HereOptions& options) {
   KW_TRY(const auto there, run_load_inline(here, options.rounds, threads));
   const bool met = print_table(here, there);
   print_stages(here, there);
+  for (const auto& side : here)
+    if (std::any_of(side.rounds.begin(), side.rounds.end(), [](const Round& round) { return round.waited; }))
+      fmt::print("\nnote: {} waited for another timing on this machine: run this again when it is idle\n", side.which.name);
   fmt::print("\ngoal: at least {:.0f}x for every kernel: {}\n", kGoal, met ? "met" : "NOT MET");
   return met;
 }

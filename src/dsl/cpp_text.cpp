@@ -22,6 +22,13 @@ bool is_raw_prefix(std::string_view text, std::size_t quote) {
   return text[quote - 2] == 'u' || text[quote - 2] == 'U' || text[quote - 2] == 'L' || text[quote - 2] == '8';
 }
 
+// A quote within a number, as in 1'000 or 0xAB'CD: the word that it belongs to begins with a digit.
+bool is_digit_separator(std::string_view text, std::size_t quote) {
+  std::size_t start = quote;
+  while (start > 0 && quote - start < 256 && (is_word(text[start - 1]) || text[start - 1] == '\'')) --start;
+  return start < quote && std::isdigit(static_cast<unsigned char>(text[start])) != 0;
+}
+
 // Blanks comments, and literals' insides when asked to; newlines stay where they are.
 std::string blank(std::string_view text, bool literals_too) {
   std::string out(text);
@@ -44,9 +51,9 @@ std::string blank(std::string_view text, bool literals_too) {
     } else if (c == '"' && is_raw_prefix(text, i)) {
       std::size_t end = end_of_raw_string(text, i);
       if (end == std::string_view::npos) end = text.size();
-      if (literals_too) wipe(i + 1, end - 1);
+      wipe(i + 1, end - 1);  // always: it may span lines, and no directive has one
       i = end - 1;
-    } else if (c == '"' || (c == '\'' && (i == 0 || !is_word(text[i - 1])))) {
+    } else if (c == '"' || (c == '\'' && !is_digit_separator(text, i))) {
       std::size_t end = i + 1;
       while (end < text.size() && text[end] != c && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
       if (literals_too) wipe(i + 1, end);
@@ -61,10 +68,13 @@ std::string splice(std::string_view text) {
   std::string out;
   std::size_t owed = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++owed;
-      ++i;
-      continue;
+    if (text[i] == '\\') {
+      const std::size_t next = text.find_first_not_of(" \t\r\f\v", i + 1);  // blanks in between change nothing for GCC
+      if (next != std::string_view::npos && text[next] == '\n') {
+        ++owed;
+        i = next;
+        continue;
+      }
     }
     out += text[i];
     if (text[i] == '\n') {

@@ -24,12 +24,14 @@ struct Sitting {
   std::vector<std::size_t> kinds;  // indices into verification_kinds(), in this order, repeats included
 };
 
-// The first sitting sees every kind of input at the same addresses, the problem's own again at the end; the others repeat
-// some with other thread counts and with buffers placed otherwise.
+// The first sitting sees every kind of input at the same addresses, the problem's own again towards the end; the others
+// repeat some with other thread counts and with buffers placed otherwise.
 std::vector<Sitting> sittings(int threads) {
+  constexpr std::size_t kGiven = 0, kNudged = 1;
   std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < verification_kinds().size(); ++i) all.push_back(i);
-  all.push_back(0);
+  for (std::size_t i = 0; i < verification_kinds().size(); ++i)
+    if (i != kNudged) all.push_back(i);
+  all.insert(all.end(), {kGiven, kNudged});  // hardly different from what the call before saw
   return {{threads, Placement::tail, all}, {1, Placement::head, {0, 3}}, {threads + 1, Placement::tail, {2, 2, 4}}};
 }
 
