@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "measure/statistics.h"
 #include "search/evaluator.h"
 #include "stability/core_load.h"
 
@@ -40,6 +41,7 @@ struct Series {
 struct Tally {
   int right = 0, right_loaded = 0, loaded = 0, runs = 0;
   double longest_seconds = 0;
+  std::vector<double> widths;  // of the intervals, as shares of the speedup: a wide one contains 1 without telling anything
 };
 
 int share_of_goal(int goal, int runs) { return goal * runs / kRuns; }
@@ -63,9 +65,11 @@ class Bench {
     const auto cores = usable_cores(CPU_SETSIZE);
     if (cores.empty()) return internal_error("the cores of this process cannot be told");
     last_core_ = cores.back();
-    fmt::print("stability: {} on {}, {} thread{}, at most {} s a measurement; loaded means a spinning process on core {}\n",
-               kernel_.filename().string(), problem_->description.name, evaluator_->threads(),
-               evaluator_->threads() == 1 ? "" : "s", options_.seconds_per_baseline, last_core_);
+    fmt::print(
+        "stability: {} on {}, {} thread{}, {} s of timing a run (or 6 pairs, if longer); loaded means a spinning process on core "
+        "{}\n",
+        kernel_.filename().string(), problem_->description.name, evaluator_->threads(), evaluator_->threads() == 1 ? "" : "s",
+        options_.seconds_per_baseline, last_core_);
     return {};
   }
 
@@ -117,6 +121,7 @@ class Bench {
     const auto& [low, high] = timed.comparison.interval;
     const bool right = series.extra_rows == 0 ? low <= 1 && high >= 1 : low > 1;
     tally.longest_seconds = std::max(tally.longest_seconds, timed.seconds);
+    tally.widths.push_back((high - low) / timed.comparison.speedup);
     fmt::print("{:>4} {:<7} {:>7.3f}x  {:.3f} .. {:<9.3f} {:>5} {:>8.1f}{}{}{}\n", number, loaded ? "loaded" : "as is",
                timed.comparison.speedup, low, high, timed.comparison.pairs, timed.seconds, right ? "" : "   WRONG",
                timed.seconds > kGoalSeconds ? "   SLOW" : "", waited_ ? "   waited for another timing" : "");
@@ -136,8 +141,9 @@ class Bench {
 bool print_total(const Series& series, const Tally& tally) {
   const int goal = share_of_goal(series.goal, tally.runs);
   const bool met = tally.right >= goal && tally.longest_seconds <= kGoalSeconds;
-  fmt::print("{}: right in {} of {} ({} of {} loaded), the longest took {:.1f} s\n", series.name, tally.right, tally.runs,
-             tally.right_loaded, tally.loaded, tally.longest_seconds);
+  fmt::print("{}: right in {} of {} ({} of {} loaded); intervals {:.1f}% wide in the median; the longest took {:.1f} s\n",
+             series.name, tally.right, tally.runs, tally.right_loaded, tally.loaded, 100 * median(tally.widths),
+             tally.longest_seconds);
   fmt::print("  goal: {} of {}, none longer than {:.0f} s: {}\n", goal, tally.runs, kGoalSeconds, met ? "met" : "NOT MET");
   return met;
 }
@@ -168,7 +174,7 @@ int main(int argc, char** argv) {
   Options options;
   bool quick = false;
   app.add_flag("--quick", quick, fmt::format("{} runs instead of {}", kQuickRuns, kRuns));
-  app.add_option("--time", options.seconds_per_baseline, "seconds of a measurement, at the most")
+  app.add_option("--time", options.seconds_per_baseline, "seconds of timing a run; 6 pairs are made in any case")
       ->check(CLI::Range(0.1, 60.0))
       ->capture_default_str();
   app.add_flag("--strict", options.strict, "exit with 1 when a goal was missed");

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/allocator_settings.h"
+#include "base/timing_environment.h"
 #include "base/subprocess.h"
 #include "dsl/problem_header.h"
 
@@ -50,7 +50,7 @@ Result<std::string> run_python(const fs::path& job, int rounds, std::size_t case
   const fs::path script = root / "bench" / "turnaround" / "load_inline_side.py";
   Command command;
   command.argv = {python, script.string(), job.string()};
-  command.environment = allocator_settings();
+  command.environment = timing_environment();
   command.environment["OMP_NUM_THREADS"] = std::to_string(threads);
   command.environment["CCACHE_DISABLE"] = "1";  // a compiler behind ccache would remember an earlier benchmark
   command.environment["PYTHONDONTWRITEBYTECODE"] = "1";

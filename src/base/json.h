@@ -28,10 +28,10 @@ auto read_fields(std::string_view what, Reader&& reader) -> Result<decltype(read
 }  // namespace kw
 
 // Defines to_json and from_json for a struct whose fields are its JSON keys (declared in the struct's header).
-#define KW_JSON_FIELDS(Type, ...)                                                                                      \
-  void to_json(Json& nlohmann_json_j, const Type& nlohmann_json_t) {                                                   \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                                           \
-  }                                                                                                                    \
-  void from_json(const Json& nlohmann_json_j, Type& nlohmann_json_t) {                                                 \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))                                         \
+#define KW_JSON_FIELDS(Type, ...)                                              \
+  void to_json(Json& nlohmann_json_j, const Type& nlohmann_json_t) {           \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))   \
+  }                                                                            \
+  void from_json(const Json& nlohmann_json_j, Type& nlohmann_json_t) {         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__)) \
   }

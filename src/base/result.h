@@ -28,7 +28,7 @@ inline Error internal_error(std::string message, std::string hint = {}) {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}    // NOLINT: implicit on purpose
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
@@ -71,12 +71,11 @@ using Status = Result<void>;
 // Unwraps a Result or returns its error from the enclosing function.
 #define KW_CONCAT_(a, b) a##b
 #define KW_CONCAT(a, b) KW_CONCAT_(a, b)
-#define KW_TRY(declaration, expression)                           \
-  auto KW_CONCAT(kw_result_, __LINE__) = (expression);            \
-  if (!KW_CONCAT(kw_result_, __LINE__))                           \
-    return std::move(KW_CONCAT(kw_result_, __LINE__).error());    \
+#define KW_TRY(declaration, expression)                                                            \
+  auto KW_CONCAT(kw_result_, __LINE__) = (expression);                                             \
+  if (!KW_CONCAT(kw_result_, __LINE__)) return std::move(KW_CONCAT(kw_result_, __LINE__).error()); \
   declaration = std::move(KW_CONCAT(kw_result_, __LINE__)).value()
-#define KW_CHECK(expression)                                      \
-  do {                                                            \
+#define KW_CHECK(expression)                                                               \
+  do {                                                                                     \
     if (auto kw_status_ = (expression); !kw_status_) return std::move(kw_status_.error()); \
   } while (false)

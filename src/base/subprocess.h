@@ -2,10 +2,10 @@
 // that ends the whole process group. What is not trusted goes through src/sandbox instead.
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <map>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "base/result.h"

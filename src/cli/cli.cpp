@@ -17,10 +17,12 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
   command.add_option("--seed", options.seed, "the inputs of an earlier verdict");
   command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
-  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")->check(CLI::Range(0.1, 86400.0));
+  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
+      ->check(CLI::Range(0.1, 86400.0));
   command.add_flag("--again", options.again, "evaluate even if the archive has the answer");
   command.add_flag("--fresh", options.fresh, "draw new inputs instead of cached ones");
-  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox, "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                   "run without a sandbox where none can be had; the result says so");
   command.add_flag("--json", json, "print one JSON object");
 }
 
@@ -52,7 +54,8 @@ int run_cli(int argc, char** argv) {
   doctor_command->add_flag("--refresh", doctor.refresh, "measure the ceilings again");
   doctor_command->add_flag("--json", json, "print one JSON object");
   auto* describe_command = app.add_subcommand("describe", "a problem's tensors, graph, cost, zone, and whether it can be judged");
-  describe_command->add_option("problem", describe.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  describe_command->add_option("problem", describe.problem, "a Python file with Model, get_inputs() and get_init_inputs()")
+      ->required();
   describe_command->add_option("--threads", describe.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
   describe_command->add_flag("--json", json, "print one JSON object");
   auto* verify_command = app.add_subcommand("verify", "compile a kernel, run it in the sandbox, and judge it");
@@ -60,8 +63,11 @@ int run_cli(int argc, char** argv) {
   auto* measure_command = app.add_subcommand("measure", "verify a kernel, then time it against PyTorch in pairs");
   add_judge_options(*measure_command, judge, json);
   measure_command->add_option("--against", judge.against, "time against this kernel instead of PyTorch");
-  measure_command->add_option("--baseline", judge.baselines, "eager, compile, or both (default)")->check(CLI::IsMember({"eager", "compile"}))->delimiter(',');
-  measure_command->add_option("--time", judge.time, "seconds of timing for each baseline, at the most (default 8)")->check(CLI::Range(0.5, 3600.0));
+  measure_command->add_option("--baseline", judge.baselines, "eager, compile, or both (default)")
+      ->check(CLI::IsMember({"eager", "compile"}))
+      ->delimiter(',');
+  measure_command->add_option("--time", judge.time, "seconds of timing for each baseline, at the most (default 8)")
+      ->check(CLI::Range(0.5, 3600.0));
 
   try {
     app.parse(argc, argv);

@@ -41,9 +41,9 @@ struct JudgeOptions {
   bool fresh = false;
   bool unsafe_no_sandbox = false;
   // measure only
-  std::string against;             // another kernel's file
+  std::string against;  // another kernel's file
   std::vector<std::string> baselines{"eager", "compile"};
-  double time = 8;                 // seconds per baseline, at the most
+  double time = 8;  // seconds per baseline, at the most
 };
 Result<int> run_verify(const JudgeOptions& options, Output& output);
 Result<int> run_measure(const JudgeOptions& options, Output& output);

@@ -22,9 +22,12 @@ Result<int> run_describe(const DescribeOptions& options, Output& output) {
 
   Json json = problem;
   json["workload_class"] = {{"main", kind.main}, {"also", kind.also}};
-  json["roofline"] = {{"zone", name_of(roofline.zone)},       {"floor_seconds", roofline.floor_seconds},
-                      {"compute_seconds", roofline.compute_seconds}, {"memory_seconds", roofline.memory_seconds},
-                      {"intensity", roofline.intensity},       {"ridge", roofline.ridge},
+  json["roofline"] = {{"zone", name_of(roofline.zone)},
+                      {"floor_seconds", roofline.floor_seconds},
+                      {"compute_seconds", roofline.compute_seconds},
+                      {"memory_seconds", roofline.memory_seconds},
+                      {"intensity", roofline.intensity},
+                      {"ridge", roofline.ridge},
                       {"threads", threads}};
   json["kernel"] = declaration;
   output.result(text_of(problem, kind, machine, roofline, threads, declaration, output.paint()), json);

@@ -19,15 +19,16 @@ namespace {
 struct Finding {
   std::string what;
   bool present = false;
-  bool needed = false;    // for the C++ path
+  bool needed = false;  // for the C++ path
   std::string detail;
-  std::string feature;    // what it is for
-  std::string remedy;     // the command that gets it
+  std::string feature;  // what it is for
+  std::string remedy;   // the command that gets it
 };
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-Finding program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature, const std::string& remedy) {
+Finding program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature,
+                const std::string& remedy) {
   Finding finding{what, false, false, "", feature, remedy};
   if (find_program(version_command.front()).empty()) return finding;
   auto outcome = run_command({version_command, {}, "", std::chrono::seconds(10), 4096});
@@ -76,7 +77,8 @@ Finding torch() {
 }
 
 Finding gpu() {
-  Finding finding{"NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
+  Finding finding{
+      "NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
   if (find_program("nvidia-smi").empty()) return finding;
   auto outcome = run_command({{"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"}, {}, "", std::chrono::seconds(10), 4096});
   finding.present = outcome && outcome->succeeded() && !outcome->out.empty();
@@ -95,15 +97,17 @@ Finding model() {
 }
 
 std::string ceilings_text(const Machine& machine) {
-  std::string text = fmt::format("{}: {} core{}, L1 {}, L2 {}, L3 {}, {} of memory\n", machine.cpu_model, machine.cores, machine.cores == 1 ? "" : "s",
-                                 human_bytes(machine.l1d_bytes), human_bytes(machine.l2_bytes), human_bytes(machine.l3_bytes),
-                                 human_bytes(machine.memory_bytes));
+  std::string text = fmt::format("{}: {} core{}, L1 {}, L2 {}, L3 {}, {} of memory\n", machine.cpu_model, machine.cores,
+                                 machine.cores == 1 ? "" : "s", human_bytes(machine.l1d_bytes), human_bytes(machine.l2_bytes),
+                                 human_bytes(machine.l3_bytes), human_bytes(machine.memory_bytes));
   for (const auto& peak : machine.peaks)
-    text += fmt::format("  {:<8}{:>2} thread{}  {:>8.1f} GFLOP/s\n", peak.isa, peak.threads, peak.threads == 1 ? " " : "s", peak.gflops);
+    text += fmt::format("  {:<8}{:>2} thread{}  {:>8.1f} GFLOP/s\n", peak.isa, peak.threads, peak.threads == 1 ? " " : "s",
+                        peak.gflops);
   text += fmt::format("  bandwidth, {} threads, GB/s    read   write    copy   triad\n", machine.cores);
   std::vector<double> sizes;
   for (const auto& point : machine.bandwidth)
-    if (point.threads == machine.cores && (sizes.empty() || std::find(sizes.begin(), sizes.end(), point.working_set_bytes) == sizes.end()))
+    if (point.threads == machine.cores &&
+        (sizes.empty() || std::find(sizes.begin(), sizes.end(), point.working_set_bytes) == sizes.end()))
       sizes.push_back(point.working_set_bytes);
   for (const double size : sizes) {
     text += fmt::format("  {:>24}", human_bytes(size));
@@ -113,7 +117,8 @@ std::string ceilings_text(const Machine& machine) {
           text += fmt::format("{:>8.1f}", point.gbytes_per_second);
     text += "\n";
   }
-  text += fmt::format("  an empty OpenMP region takes {}; measured {}\n", human_seconds(machine.openmp_region_seconds), machine.measured_at);
+  text += fmt::format("  an empty OpenMP region takes {}; measured {}\n", human_seconds(machine.openmp_region_seconds),
+                      machine.measured_at);
   return text;
 }
 
@@ -148,16 +153,24 @@ Result<int> run_doctor(const DoctorOptions& options, Output& output) {
   Json rows = Json::array();
   for (const auto& finding : findings) {
     if (finding.needed && !finding.present) ready = false;
-    const std::string mark = finding.present ? output.paint().good("yes") : finding.needed ? output.paint().bad("NO ") : output.paint().faint("no ");
+    const std::string mark = finding.present  ? output.paint().good("yes")
+                             : finding.needed ? output.paint().bad("NO ")
+                                              : output.paint().faint("no ");
     text += fmt::format("{} {:<15} {:<28} {}\n", mark, finding.what, finding.feature, finding.detail);
     if (!finding.present) text += fmt::format("    {:<15} get it: {}\n", "", finding.remedy);
-    rows.push_back({{"what", finding.what}, {"present", finding.present}, {"needed", finding.needed}, {"detail", finding.detail},
-                    {"feature", finding.feature}, {"remedy", finding.present ? "" : finding.remedy}});
+    rows.push_back({{"what", finding.what},
+                    {"present", finding.present},
+                    {"needed", finding.needed},
+                    {"detail", finding.detail},
+                    {"feature", finding.feature},
+                    {"remedy", finding.present ? "" : finding.remedy}});
   }
   text += "\n" + ceilings_text(machine) + "\n";
   text += ready ? output.paint().good("C++ kernels can be verified and measured here.") + "\n"
-                : output.paint().bad("C++ kernels cannot be evaluated here yet: see the lines marked NO") + (boxed ? "\n" : ", and no sandbox works\n");
-  output.result(text, {{"ready", ready}, {"findings", rows}, {"machine", machine}, {"archive", (data_home() / "archive.db").string()}});
+                : output.paint().bad("C++ kernels cannot be evaluated here yet: see the lines marked NO") +
+                      (boxed ? "\n" : ", and no sandbox works\n");
+  output.result(text,
+                {{"ready", ready}, {"findings", rows}, {"machine", machine}, {"archive", (data_home() / "archive.db").string()}});
   return ready ? kPassed : kNotPassed;
 }
 

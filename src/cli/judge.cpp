@@ -12,14 +12,17 @@ Result<std::map<std::string, std::string>> knobs_of(const std::vector<std::strin
   std::map<std::string, std::string> knobs;
   for (const auto& word : words) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0) return bad_input(fmt::format("--knob {} has no value", word), "write --knob NAME=VALUE");
+    if (equals == std::string::npos || equals == 0)
+      return bad_input(fmt::format("--knob {} has no value", word), "write --knob NAME=VALUE");
     knobs[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return knobs;
 }
 
 std::string quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%") == std::string::npos) return word;
+  if (!word.empty() &&
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%") == std::string::npos)
+    return word;
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
@@ -67,7 +70,8 @@ Result<int> print(const Evaluated& evaluated, const ProblemDescription& problem,
   std::string text = fmt::format("{} on {}: ", evaluation.kernel_file, problem.name);
   text += text_of(evaluation.verdict, output.paint());
   if (evaluation.timing) text += text_of(*evaluation.timing, output.paint());
-  if (!problem.sensitivity.telling) text += fmt::format("  {:<9} verdicts on this problem mean little: {}\n", "note", problem.sensitivity.note);
+  if (!problem.sensitivity.telling)
+    text += fmt::format("  {:<9} verdicts on this problem mean little: {}\n", "note", problem.sensitivity.note);
   if (evaluated.from_archive)
     text += output.paint().faint(fmt::format("  {:<9} from {}; --again evaluates anew\n", "archived", evaluation.created_at));
   output.result(text, json);
@@ -100,7 +104,8 @@ Result<int> run_measure(const JudgeOptions& options, Output& output) {
   verdict.diagnosis = measured.diagnosis;
   verdict.sandbox = sandbox::name_of(evaluator->mode());
   verdict.precision = options.precision;
-  std::string text = fmt::format("{} against {} on {}: ", candidate.source().file, baseline.source().file, problem.description.name);
+  std::string text =
+      fmt::format("{} against {} on {}: ", candidate.source().file, baseline.source().file, problem.description.name);
   text += text_of(verdict, output.paint());
   if (measured.timing) text += text_of(*measured.timing, output.paint());
   output.result(text, {{"problem", problem.description.name},

@@ -1,9 +1,9 @@
 #include "cli/output.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -30,8 +30,10 @@ void Output::progress(std::string_view text) {
 
 void Output::result(const std::string& text, const Json& json) {
   clear_progress();
-  if (json_) fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-  else fmt::print("{}", text);
+  if (json_)
+    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}", text);
   std::fflush(stdout);
 }
 

@@ -20,7 +20,8 @@ Result<CompileOutcome> Candidate::compile(const ProblemDescription& problem, con
   return *outcome_;
 }
 
-Result<CompileOutcome> Candidate::compile_variant(const ProblemDescription& problem, const CompileOptions& options, const std::string& name) const {
+Result<CompileOutcome> Candidate::compile_variant(const ProblemDescription& problem, const CompileOptions& options,
+                                                  const std::string& name) const {
   const fs::path folder = folder_.path() / name;
   KW_CHECK(make_folders(folder));
   return dsl_->compile(problem, source_, folder, options);

@@ -17,7 +17,8 @@ class Candidate {
   // Compiles once; later calls return the same outcome.
   Result<CompileOutcome> compile(const ProblemDescription& problem, const CompileOptions& options);
   // The same source again for a diagnosis, in a folder of its own.
-  Result<CompileOutcome> compile_variant(const ProblemDescription& problem, const CompileOptions& options, const std::string& name) const;
+  Result<CompileOutcome> compile_variant(const ProblemDescription& problem, const CompileOptions& options,
+                                         const std::string& name) const;
 
  private:
   Candidate(KernelSource source, const Dsl* dsl, TempFolder folder)

@@ -47,14 +47,16 @@ CompileOutcome failed(Verdict verdict, Diagnosis diagnosis) {
 }  // namespace
 
 std::vector<std::string> cpp_flags() {
-  return {"-std=c++20", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden"};
+  return {"-std=c++20",         "-O3",   "-march=native",      "-fopenmp", "-fno-math-errno",
+          "-fno-trapping-math", "-fPIC", "-fvisibility=hidden"};
 }
 
 Result<std::string> cpp_compiler() {
   const char* chosen = std::getenv("KERNELWRIGHT_CXX");
   const std::string name = chosen && *chosen ? chosen : "g++";
   const std::string found = find_program(name);
-  if (found.empty()) return bad_input(fmt::format("the compiler '{}' is not installed", name), "apt-get install g++, or set KERNELWRIGHT_CXX");
+  if (found.empty())
+    return bad_input(fmt::format("the compiler '{}' is not installed", name), "apt-get install g++, or set KERNELWRIGHT_CXX");
   return found;
 }
 
@@ -89,8 +91,8 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
     argv.push_back(fmt::format("-D{}={}", name, value));
   }
   if (kernel.has_prepare) argv.push_back("-DKW_HAS_PREPARE");
-  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", "-fmax-errors=10",
-                           "-MD", "-MF", "kernel.d", "-shared", "-Wl,-z,now"});
+  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-fdiagnostics-color=never",
+                           "-fno-diagnostics-show-caret", "-fmax-errors=10", "-MD", "-MF", "kernel.d", "-shared", "-Wl,-z,now"});
   if (!options.debug) argv.push_back("-Wl,-z,defs");  // a sanitizer's functions come from the process
   argv.insert(argv.end(), {"kernel.cpp", "-o", "kernel.so"});
 
@@ -98,13 +100,24 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
   kernel.seconds = outcome.seconds;
   const double limit = std::chrono::duration<double>(options.deadline).count();
   if (outcome.timed_out)
-    return failed(Verdict::timed_out, {"compile", fmt::format("the compiler did not finish within {:.3g} s", limit), "", {},
-                                       "look for unbounded templates or constant expressions, or give more time with --compile-timeout", ""});
+    return failed(Verdict::timed_out,
+                  {"compile",
+                   fmt::format("the compiler did not finish within {:.3g} s", limit),
+                   "",
+                   {},
+                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
+                   ""});
   const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
   if (compiler_died)
-    return failed(Verdict::compile_failed, {"compile", "the compiler ran out of memory or crashed", "", {}, "the kernel is too large for the compiler: fewer templates, smaller tables", ""});
+    return failed(Verdict::compile_failed, {"compile",
+                                            "the compiler ran out of memory or crashed",
+                                            "",
+                                            {},
+                                            "the kernel is too large for the compiler: fewer templates, smaller tables",
+                                            ""});
   if (!outcome.succeeded())
-    return failed(Verdict::compile_failed, digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
+    return failed(Verdict::compile_failed,
+                  digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
 
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
   if (auto objection = screen_dependencies(dependencies, folder.string())) return failed(Verdict::forbidden, *objection);
@@ -122,7 +135,8 @@ std::string line_of(const std::string& object, std::uint64_t offset) {
   auto outcome = run_command({{"addr2line", "-e", object, fmt::format("{:#x}", offset)}, {}, "", std::chrono::seconds(10), 4096});
   if (!outcome || !outcome->succeeded()) return "";
   std::string line = outcome->out.substr(0, outcome->out.find('\n'));
-  if (const std::size_t discriminator = line.find(" (discriminator"); discriminator != std::string::npos) line.resize(discriminator);
+  if (const std::size_t discriminator = line.find(" (discriminator"); discriminator != std::string::npos)
+    line.resize(discriminator);
   if (line.empty() || line[0] == '?' || line.back() == '?' || line.substr(line.size() - 2) == ":0") return "";
   return line.substr(line.rfind('/') + 1);
 }

@@ -1,9 +1,9 @@
 #include "dsl/cpp_screen.h"
 
+#include <cxxabi.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cxxabi.h>
 
 #include <fmt/format.h>
 
@@ -32,43 +32,92 @@ constexpr std::string_view kSystem = "a kernel makes no system calls of its own"
 // What a kernel's object may not ask of the libraries. Names are told apart exactly, so that a variable called `fork` or a
 // comment about sockets is no offence.
 constexpr std::array kForbiddenImports{
-    ForbiddenImport{"dlopen", kLoads},       ForbiddenImport{"dlmopen", kLoads},         ForbiddenImport{"dlsym", kLoads},
-    ForbiddenImport{"dlvsym", kLoads},       ForbiddenImport{"dlinfo", kLoads},          ForbiddenImport{"dladdr*", kLoads},
+    ForbiddenImport{"dlopen", kLoads},
+    ForbiddenImport{"dlmopen", kLoads},
+    ForbiddenImport{"dlsym", kLoads},
+    ForbiddenImport{"dlvsym", kLoads},
+    ForbiddenImport{"dlinfo", kLoads},
+    ForbiddenImport{"dladdr*", kLoads},
     ForbiddenImport{"dl_iterate_phdr", kLoads},
-    ForbiddenImport{"system", kProcess},     ForbiddenImport{"popen", kProcess},         ForbiddenImport{"fork", kProcess},
-    ForbiddenImport{"vfork", kProcess},      ForbiddenImport{"_Fork", kProcess},         ForbiddenImport{"clone", kProcess},
-    ForbiddenImport{"exec*", kProcess},      ForbiddenImport{"fexecve", kProcess},       ForbiddenImport{"posix_spawn*", kProcess},
-    ForbiddenImport{"open", kFile},          ForbiddenImport{"open64", kFile},           ForbiddenImport{"openat*", kFile},
-    ForbiddenImport{"creat*", kFile},        ForbiddenImport{"fopen*", kFile},           ForbiddenImport{"freopen*", kFile},
-    ForbiddenImport{"fdopen*", kFile},       ForbiddenImport{"opendir", kFile},          ForbiddenImport{"scandir*", kFile},
-    ForbiddenImport{"unlink*", kFile},       ForbiddenImport{"rename*", kFile},          ForbiddenImport{"memfd_create", kFile},
-    ForbiddenImport{"shm_open", kFile},      ForbiddenImport{"write", kFile},            ForbiddenImport{"writev", kFile},
-    ForbiddenImport{"pwrite*", kFile},       ForbiddenImport{"read", kFile},             ForbiddenImport{"pread*", kFile},
-    ForbiddenImport{"_ZNSt13basic_filebuf*", kFile},   ForbiddenImport{"_ZNSt14basic_ifstream*", kFile},
-    ForbiddenImport{"_ZNSt14basic_ofstream*", kFile},  ForbiddenImport{"_ZNSt13basic_fstream*", kFile},
+    ForbiddenImport{"system", kProcess},
+    ForbiddenImport{"popen", kProcess},
+    ForbiddenImport{"fork", kProcess},
+    ForbiddenImport{"vfork", kProcess},
+    ForbiddenImport{"_Fork", kProcess},
+    ForbiddenImport{"clone", kProcess},
+    ForbiddenImport{"exec*", kProcess},
+    ForbiddenImport{"fexecve", kProcess},
+    ForbiddenImport{"posix_spawn*", kProcess},
+    ForbiddenImport{"open", kFile},
+    ForbiddenImport{"open64", kFile},
+    ForbiddenImport{"openat*", kFile},
+    ForbiddenImport{"creat*", kFile},
+    ForbiddenImport{"fopen*", kFile},
+    ForbiddenImport{"freopen*", kFile},
+    ForbiddenImport{"fdopen*", kFile},
+    ForbiddenImport{"opendir", kFile},
+    ForbiddenImport{"scandir*", kFile},
+    ForbiddenImport{"unlink*", kFile},
+    ForbiddenImport{"rename*", kFile},
+    ForbiddenImport{"memfd_create", kFile},
+    ForbiddenImport{"shm_open", kFile},
+    ForbiddenImport{"write", kFile},
+    ForbiddenImport{"writev", kFile},
+    ForbiddenImport{"pwrite*", kFile},
+    ForbiddenImport{"read", kFile},
+    ForbiddenImport{"pread*", kFile},
+    ForbiddenImport{"_ZNSt13basic_filebuf*", kFile},
+    ForbiddenImport{"_ZNSt14basic_ifstream*", kFile},
+    ForbiddenImport{"_ZNSt14basic_ofstream*", kFile},
+    ForbiddenImport{"_ZNSt13basic_fstream*", kFile},
     ForbiddenImport{"_ZNSt10filesystem*", kFile},
-    ForbiddenImport{"socket*", kSocket},     ForbiddenImport{"connect", kSocket},        ForbiddenImport{"bind", kSocket},
-    ForbiddenImport{"listen", kSocket},      ForbiddenImport{"accept*", kSocket},        ForbiddenImport{"send", kSocket},
-    ForbiddenImport{"sendto", kSocket},      ForbiddenImport{"sendmsg", kSocket},        ForbiddenImport{"recv*", kSocket},
-    ForbiddenImport{"pthread_create", kThread},        ForbiddenImport{"thrd_create", kThread},
-    ForbiddenImport{"_ZNSt6thread*", kThread},         ForbiddenImport{"pthread_kill", kSignal},
-    ForbiddenImport{"signal", kSignal},      ForbiddenImport{"sigaction", kSignal},      ForbiddenImport{"raise", kSignal},
-    ForbiddenImport{"kill", kSignal},        ForbiddenImport{"killpg", kSignal},         ForbiddenImport{"tgkill", kSignal},
-    ForbiddenImport{"alarm", kSignal},       ForbiddenImport{"setitimer", kSignal},      ForbiddenImport{"timer_*", kSignal},
-    ForbiddenImport{"sigaltstack", kSignal}, ForbiddenImport{"sigqueue", kSignal},
-    ForbiddenImport{"exit", kExit},          ForbiddenImport{"_exit", kExit},            ForbiddenImport{"_Exit", kExit},
-    ForbiddenImport{"quick_exit", kExit},    ForbiddenImport{"pthread_exit", kExit},
-    ForbiddenImport{"sched_set*", kScheduler},         ForbiddenImport{"pthread_setaffinity_np", kScheduler},
-    ForbiddenImport{"pthread_setschedparam", kScheduler},                               ForbiddenImport{"setpriority", kScheduler},
-    ForbiddenImport{"nice", kScheduler},     ForbiddenImport{"prctl", kScheduler},       ForbiddenImport{"setrlimit*", kScheduler},
-    ForbiddenImport{"mprotect", kMemory},    ForbiddenImport{"pkey_mprotect", kMemory},  ForbiddenImport{"mremap", kMemory},
-    ForbiddenImport{"process_vm_*", kMemory},          ForbiddenImport{"ptrace", kMemory},
+    ForbiddenImport{"socket*", kSocket},
+    ForbiddenImport{"connect", kSocket},
+    ForbiddenImport{"bind", kSocket},
+    ForbiddenImport{"listen", kSocket},
+    ForbiddenImport{"accept*", kSocket},
+    ForbiddenImport{"send", kSocket},
+    ForbiddenImport{"sendto", kSocket},
+    ForbiddenImport{"sendmsg", kSocket},
+    ForbiddenImport{"recv*", kSocket},
+    ForbiddenImport{"pthread_create", kThread},
+    ForbiddenImport{"thrd_create", kThread},
+    ForbiddenImport{"_ZNSt6thread*", kThread},
+    ForbiddenImport{"pthread_kill", kSignal},
+    ForbiddenImport{"signal", kSignal},
+    ForbiddenImport{"sigaction", kSignal},
+    ForbiddenImport{"raise", kSignal},
+    ForbiddenImport{"kill", kSignal},
+    ForbiddenImport{"killpg", kSignal},
+    ForbiddenImport{"tgkill", kSignal},
+    ForbiddenImport{"alarm", kSignal},
+    ForbiddenImport{"setitimer", kSignal},
+    ForbiddenImport{"timer_*", kSignal},
+    ForbiddenImport{"sigaltstack", kSignal},
+    ForbiddenImport{"sigqueue", kSignal},
+    ForbiddenImport{"exit", kExit},
+    ForbiddenImport{"_exit", kExit},
+    ForbiddenImport{"_Exit", kExit},
+    ForbiddenImport{"quick_exit", kExit},
+    ForbiddenImport{"pthread_exit", kExit},
+    ForbiddenImport{"sched_set*", kScheduler},
+    ForbiddenImport{"pthread_setaffinity_np", kScheduler},
+    ForbiddenImport{"pthread_setschedparam", kScheduler},
+    ForbiddenImport{"setpriority", kScheduler},
+    ForbiddenImport{"nice", kScheduler},
+    ForbiddenImport{"prctl", kScheduler},
+    ForbiddenImport{"setrlimit*", kScheduler},
+    ForbiddenImport{"mprotect", kMemory},
+    ForbiddenImport{"pkey_mprotect", kMemory},
+    ForbiddenImport{"mremap", kMemory},
+    ForbiddenImport{"process_vm_*", kMemory},
+    ForbiddenImport{"ptrace", kMemory},
     ForbiddenImport{"syscall", kSystem},
 };
 
 // What a kernel may not define: clocks and the entry points that the evaluator itself provides or calls.
-constexpr std::array<std::string_view, 9> kForbiddenDefinitions{"clock_gettime", "gettimeofday", "time",  "clock", "__clock_gettime",
-                                                                "malloc",        "free",         "mmap",  "__libc_start_main"};
+constexpr std::array<std::string_view, 9> kForbiddenDefinitions{
+    "clock_gettime", "gettimeofday", "time", "clock", "__clock_gettime", "malloc", "free", "mmap", "__libc_start_main"};
 
 bool matches(std::string_view name, std::string_view rule) {
   if (rule.back() == '*') return name.substr(0, rule.size() - 1) == rule.substr(0, rule.size() - 1);
@@ -89,7 +138,8 @@ Diagnosis forbidden(std::string summary, std::string place, std::string hint) {
   return {"screen", std::move(summary), std::move(place), {}, std::move(hint), ""};
 }
 
-constexpr std::array<std::string_view, 9> kFrameworkHeaders{"torch/", "ATen/", "c10/", "cblas", "mkl", "dnnl", "oneapi/", "openblas", "blis"};
+constexpr std::array<std::string_view, 9> kFrameworkHeaders{"torch/", "ATen/",   "c10/",     "cblas", "mkl",
+                                                            "dnnl",   "oneapi/", "openblas", "blis"};
 
 }  // namespace
 
@@ -118,9 +168,11 @@ std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, co
     }
     const bool is_path = !word.empty() && word.back() != ':';
     const bool is_own = word.find('/') == std::string::npos || word.rfind(folder, 0) == 0;
-    const bool is_system = word.rfind("/usr/include/", 0) == 0 || word.rfind("/usr/lib/", 0) == 0 || word.rfind("/usr/local/include/", 0) == 0;
+    const bool is_system =
+        word.rfind("/usr/include/", 0) == 0 || word.rfind("/usr/lib/", 0) == 0 || word.rfind("/usr/local/include/", 0) == 0;
     if (is_path && !is_own && !is_system)
-      return forbidden(fmt::format("the kernel includes '{}'", word), "", "include the standard library, intrinsics and problem.h only");
+      return forbidden(fmt::format("the kernel includes '{}'", word), "",
+                       "include the standard library, intrinsics and problem.h only");
     word.clear();
   }
   return std::nullopt;
@@ -134,7 +186,8 @@ Result<std::optional<Diagnosis>> screen_object(const fs::path& object) {
         return std::optional(forbidden(fmt::format("the kernel calls {}", readable(name)), "", std::string(rule.why)));
   for (const auto& name : symbols.defined)
     if (std::find(kForbiddenDefinitions.begin(), kForbiddenDefinitions.end(), name) != kForbiddenDefinitions.end())
-      return std::optional(forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the system's"));
+      return std::optional(
+          forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the system's"));
   return std::optional<Diagnosis>{};
 }
 

@@ -102,9 +102,12 @@ std::vector<IncludeLine> include_lines(std::string_view text) {
       while (!row.empty() && (row.front() == ' ' || row.front() == '\t')) row.remove_prefix(1);
     };
     skip_blanks();
-    if (row.substr(0, 2) == "%:") row.remove_prefix(2);
-    else if (!row.empty() && row.front() == '#') row.remove_prefix(1);
-    else continue;
+    if (row.substr(0, 2) == "%:")
+      row.remove_prefix(2);
+    else if (!row.empty() && row.front() == '#')
+      row.remove_prefix(1);
+    else
+      continue;
     skip_blanks();
     std::size_t length = 0;
     while (length < row.size() && is_word(row[length])) ++length;

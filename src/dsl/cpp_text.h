@@ -12,8 +12,8 @@ std::string code_only(std::string_view text);
 
 struct IncludeLine {
   int line = 0;
-  std::string name;      // what stands between the brackets or quotes; empty when it is a macro
-  std::string directive; // include, include_next, import
+  std::string name;       // what stands between the brackets or quotes; empty when it is a macro
+  std::string directive;  // include, include_next, import
 };
 std::vector<IncludeLine> include_lines(std::string_view text);
 

@@ -1,7 +1,7 @@
 #include "dsl/elf_symbols.h"
 
-#include <cstring>
 #include <elf.h>
+#include <cstring>
 
 namespace kw {
 namespace {
@@ -25,7 +25,8 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
   KW_TRY(const std::string file, read_file(object));
   const auto broken = [&] { return internal_error(object.string() + " is not a shared object that can be read"); };
   const auto* header = at<Elf64_Ehdr>(file, 0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return broken();
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+    return broken();
   ElfSymbols symbols;
   for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto* section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));

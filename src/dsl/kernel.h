@@ -13,7 +13,7 @@
 namespace kw {
 
 struct KernelSource {
-  std::string file;                          // for messages; what the user called it
+  std::string file;  // for messages; what the user called it
   std::string text;
   std::map<std::string, std::string> knobs;  // macros that override the defaults in the text
 };

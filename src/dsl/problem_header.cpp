@@ -8,16 +8,26 @@ namespace {
 
 std::string_view c_type(DType dtype) {
   switch (dtype) {
-    case DType::f32: return "float";
-    case DType::f64: return "double";
-    case DType::f16: return "kw_f16";
-    case DType::bf16: return "kw_bf16";
-    case DType::i8: return "std::int8_t";
-    case DType::i16: return "std::int16_t";
-    case DType::i32: return "std::int32_t";
-    case DType::i64: return "std::int64_t";
-    case DType::u8: return "std::uint8_t";
-    case DType::boolean: return "bool";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "kw_f16";
+    case DType::bf16:
+      return "kw_bf16";
+    case DType::i8:
+      return "std::int8_t";
+    case DType::i16:
+      return "std::int16_t";
+    case DType::i32:
+      return "std::int32_t";
+    case DType::i64:
+      return "std::int64_t";
+    case DType::u8:
+      return "std::uint8_t";
+    case DType::boolean:
+      return "bool";
   }
   return "void";
 }
@@ -46,10 +56,12 @@ std::string constants_of(const TensorSpec& spec) {
     return values.empty() ? std::string("1") : fmt::format("{}", fmt::join(values, ", "));
   };
   const std::size_t rank = std::max<std::size_t>(spec.shape.size(), 1);
-  std::string text = fmt::format("// {} '{}': {}[{}]{}\n", spec.kind == TensorKind::output ? "output" : "read-only", spec.name,
-                                 torch_name(spec.dtype), fmt::join(spec.shape, ", "), spec.is_contiguous() ? "" : ", not contiguous");
+  std::string text =
+      fmt::format("// {} '{}': {}[{}]{}\n", spec.kind == TensorKind::output ? "output" : "read-only", spec.name,
+                  torch_name(spec.dtype), fmt::join(spec.shape, ", "), spec.is_contiguous() ? "" : ", not contiguous");
   text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_shape[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.shape));
-  text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_strides[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.strides));
+  text +=
+      fmt::format("[[maybe_unused]] constexpr std::int64_t {}_strides[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.strides));
   text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_numel = {};\n", spec.c_name, spec.numel());
   return text;
 }
@@ -135,12 +147,20 @@ std::string problem_header(const ProblemDescription& problem) {
   const std::string packed = by_struct ? fmt::format("const kw_args args{{{}}};\n  ", unpack(arguments, 0)) : "";
   const std::string passed = by_struct ? "&args" : unpack(arguments, 0);
   text += "#if defined(KW_HAS_PREPARE)\n";
-  const std::string packed_weights = by_struct ? fmt::format("const kw_weights weights{{{}}};\n  ", unpack(parameters, problem.inputs.size())) : "";
-  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void* kw_call_prepare([[maybe_unused]] void* const* slots) {{\n  {}return kw_prepare({});\n}}\n",
-                      packed_weights, by_struct ? "&weights" : unpack(parameters, problem.inputs.size()));
-  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void* state, void* const* slots) {{\n  {}kw_kernel(state, {});\n}}\n", packed, passed);
+  const std::string packed_weights =
+      by_struct ? fmt::format("const kw_weights weights{{{}}};\n  ", unpack(parameters, problem.inputs.size())) : "";
+  text += fmt::format(
+      "extern \"C\" KW_EXPORT __attribute__((used)) inline void* kw_call_prepare([[maybe_unused]] void* const* slots) {{\n  "
+      "{}return kw_prepare({});\n}}\n",
+      packed_weights, by_struct ? "&weights" : unpack(parameters, problem.inputs.size()));
+  text += fmt::format(
+      "extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void* state, void* const* slots) {{\n  {}kw_kernel(state, "
+      "{});\n}}\n",
+      packed, passed);
   text += "#else\n";
-  text += fmt::format("extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void*, void* const* slots) {{\n  {}kw_kernel({});\n}}\n", packed, passed);
+  text += fmt::format(
+      "extern \"C\" KW_EXPORT __attribute__((used)) inline void kw_call(void*, void* const* slots) {{\n  {}kw_kernel({});\n}}\n",
+      packed, passed);
   text += "#endif\n#endif\n";
   return text;
 }

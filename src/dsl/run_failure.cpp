@@ -12,10 +12,14 @@ namespace {
 
 std::string_view role_name(runner::Role role) {
   switch (role) {
-    case runner::Role::input: return "input";
-    case runner::Role::weight: return "parameter";
-    case runner::Role::output: return "output";
-    case runner::Role::scalar: return "scalar";
+    case runner::Role::input:
+      return "input";
+    case runner::Role::weight:
+      return "parameter";
+    case runner::Role::output:
+      return "output";
+    case runner::Role::scalar:
+      return "scalar";
   }
   return "";
 }
@@ -32,7 +36,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 RunFailure out_of_memory(const std::string& stage) {
   RunFailure failure;
   failure.verdict = Verdict::out_of_memory;
-  failure.diagnosis = {stage, "the kernel used up the memory that it may have", "", {}, "allocate less, allocate once in kw_prepare, and free what you allocate", ""};
+  failure.diagnosis = {stage,
+                       "the kernel used up the memory that it may have",
+                       "",
+                       {},
+                       "allocate less, allocate once in kw_prepare, and free what you allocate",
+                       ""};
   return failure;
 }
 
@@ -76,8 +85,8 @@ std::string place_of_address(std::uint64_t address, const runner::Spec& spec, co
   return "";
 }
 
-RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, const RegionAddresses& regions, const std::string& stage,
-                              const std::string& errors) {
+RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, const RegionAddresses& regions,
+                              const std::string& stage, const std::string& errors) {
   const int signal = message.value("signal", 0);
   const std::uint64_t address = message.value("address", std::uint64_t{0});
   if (message.value("memory", false)) return out_of_memory(stage);
@@ -124,7 +133,8 @@ RunFailure failure_from_violation(int syscall, const std::string& stage) {
   const std::string name = sandbox::syscall_name(syscall);
   failure.diagnosis = {stage, fmt::format("the kernel asked the system for {}()", name), "", {}, "", ""};
   if (name == "clone" || name == "clone3" || name == "fork" || name == "vfork")
-    failure.diagnosis.hint = "threads come from OpenMP, no more than omp_get_max_threads() of them and not nested; processes are not allowed";
+    failure.diagnosis.hint =
+        "threads come from OpenMP, no more than omp_get_max_threads() of them and not nested; processes are not allowed";
   else
     failure.diagnosis.hint = "a kernel computes: it may allocate memory and use OpenMP, nothing else";
   return failure;

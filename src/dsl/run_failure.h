@@ -10,8 +10,8 @@ namespace kw {
 using RegionAddresses = std::vector<std::vector<std::uint64_t>>;
 
 // From the runner's own message about a crash, and what the process printed on standard error.
-RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, const RegionAddresses& regions, const std::string& stage,
-                              const std::string& errors);
+RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, const RegionAddresses& regions,
+                              const std::string& stage, const std::string& errors);
 // From a forbidden system call.
 RunFailure failure_from_violation(int syscall, const std::string& stage);
 // From the end of the process without any message.

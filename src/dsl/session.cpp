@@ -1,21 +1,21 @@
 #include "dsl/session.h"
 
-#include <cerrno>
-#include <csignal>
-#include <ctime>
-#include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <poll.h>
-#include <random>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <random>
 
 #include <fmt/format.h>
 
-#include "base/allocator_settings.h"
+#include "base/timing_environment.h"
 #include "base/files.h"
 #include "dsl/run_failure.h"
 #include "runner/protocol.h"
@@ -36,10 +36,18 @@ runner::Argument argument_of(const TensorSpec& spec, Placement placement) {
   runner::Argument argument;
   argument.name = spec.name;
   switch (spec.kind) {
-    case TensorKind::input: argument.role = runner::Role::input; break;
-    case TensorKind::scalar: argument.role = runner::Role::scalar; break;
-    case TensorKind::output: argument.role = runner::Role::output; break;
-    default: argument.role = runner::Role::weight; break;
+    case TensorKind::input:
+      argument.role = runner::Role::input;
+      break;
+    case TensorKind::scalar:
+      argument.role = runner::Role::scalar;
+      break;
+    case TensorKind::output:
+      argument.role = runner::Role::output;
+      break;
+    default:
+      argument.role = runner::Role::weight;
+      break;
   }
   argument.bytes = spec.kind == TensorKind::scalar ? 8 : spec.span_bytes();
   argument.region = std::max(round_up(argument.bytes, kPage), kPage);
@@ -71,7 +79,8 @@ bool is_stopped(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), {});
   const std::size_t after_name = text.rfind(')');
-  return after_name == std::string::npos || after_name + 2 >= text.size() || text[after_name + 2] == 'T' || text[after_name + 2] == 'Z';
+  return after_name == std::string::npos || after_name + 2 >= text.size() || text[after_name + 2] == 'T' ||
+         text[after_name + 2] == 'Z';
 }
 
 std::string sanitizer_library() {
@@ -148,7 +157,7 @@ struct Session::State {
     }
     sandbox::Spec box;
     box.argv = {program};
-    box.environment = allocator_settings();
+    box.environment = timing_environment();
     box.environment["MALLOC_ARENA_MAX"] = "1";  // threads share the heap, which then never changes protections
     box.environment["OMP_NUM_THREADS"] = std::to_string(options.threads);
     box.environment["OMP_DYNAMIC"] = "false";
@@ -167,7 +176,9 @@ struct Session::State {
       for (const char* folder : {"/lib", "/lib64"})
         if (fs::exists(folder)) box.read_only.push_back({folder, ""});
     }
-    box.descriptors = {{ends[1], runner::kControlDescriptor}, {spec_read_only, runner::kSpecDescriptor}, {data_read_only, runner::kDataDescriptor}};
+    box.descriptors = {{ends[1], runner::kControlDescriptor},
+                       {spec_read_only, runner::kSpecDescriptor},
+                       {data_read_only, runner::kDataDescriptor}};
     box.cores = options.cores;
     box.brings_filter = spec.guarded;
     box.limits.deadline = deadline;
@@ -175,12 +186,16 @@ struct Session::State {
     box.limits.output_cap = 64 << 10;
     std::uint64_t mapped = 0;
     for (const auto& argument : spec.arguments) {
-      const int copies = argument.role == runner::Role::output ? spec.out_slots : argument.role == runner::Role::weight ? 1 : spec.slots;
+      const int copies = argument.role == runner::Role::output   ? spec.out_slots
+                         : argument.role == runner::Role::weight ? 1
+                                                                 : spec.slots;
       mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
     }
-    const std::uint64_t extra = options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
+    const std::uint64_t extra =
+        options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
     // Threads' stacks count as address space too. The sanitizer reserves terabytes.
-    box.limits.memory_bytes = options.debug ? std::uint64_t{1} << 46 : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
+    box.limits.memory_bytes =
+        options.debug ? std::uint64_t{1} << 46 : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
     auto started = sandbox::start(box, options.mode);
     ::close(ends[1]);
     ::close(spec_read_only);
@@ -273,16 +288,20 @@ struct Session::State {
       answered.failure = failure_at_end(stage, late, std::chrono::duration<double>(limit).count());
       return answered;
     }
-    const bool is_expected = message->value("event", "") == event && (ticket == 0 || message->value("ticket", std::uint64_t{0}) == ticket);
+    const bool is_expected =
+        message->value("event", "") == event && (ticket == 0 || message->value("ticket", std::uint64_t{0}) == ticket);
     std::optional<T> value;
     if (is_expected) {
       auto fields = read_fields("the runner's message", [&] { return read(*message); });
-      if (fields) value = std::move(*fields);
-      else (*message)["event"] = "nonsense";
+      if (fields)
+        value = std::move(*fields);
+      else
+        (*message)["event"] = "nonsense";
     } else if (message->value("event", "") == event) {
       (*message)["event"] = "nonsense";
     }
-    if (value) answered.value = std::move(value);
+    if (value)
+      answered.value = std::move(value);
     else {
       if (message->value("event", "") == "nonsense" && process) process->kill();
       answered.failure = failure_from_message(*message, stage);
@@ -313,7 +332,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<Session> Session::create(const ProblemDescription& problem, const std::string& object, bool has_prepare, SessionOptions options) {
+Result<Session> Session::create(const ProblemDescription& problem, const std::string& object, bool has_prepare,
+                                SessionOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
   auto& spec = state->spec;
@@ -364,7 +384,8 @@ Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
   });
 }
 
-Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison, milliseconds deadline) {
+Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison,
+                                           milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
   const auto start = Clock::now();

@@ -23,12 +23,12 @@ struct SessionOptions {
   int threads = 1;
   std::vector<int> cores;  // empty: not pinned
   Placement placement = Placement::tail;
-  int slots = 1;              // sets of inputs that are there at once
+  int slots = 1;  // sets of inputs that are there at once
   int out_slots = 1;
-  bool shared_inputs = true;  // contents may change between calls; otherwise they are copied once, at launch
+  bool shared_inputs = true;             // contents may change between calls; otherwise they are copied once, at launch
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
-  bool passive_waits = false;  // idle OpenMP threads sleep at once, so that whatever still runs stands out
-  bool debug = false;         // under AddressSanitizer, without the call filter, for diagnoses only
+  bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
+  bool debug = false;                    // under AddressSanitizer, without the call filter, for diagnoses only
 };
 
 // Why a call did not come back as it should.
@@ -60,7 +60,8 @@ struct CallReport {
 
 class Session {
  public:
-  static Result<Session> create(const ProblemDescription& problem, const std::string& object, bool has_prepare, SessionOptions options);
+  static Result<Session> create(const ProblemDescription& problem, const std::string& object, bool has_prepare,
+                                SessionOptions options);
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -73,7 +74,8 @@ class Session {
   Result<Answered<bool>> launch(std::chrono::milliseconds deadline);
   Result<Answered<PrepareReport>> prepare(std::chrono::milliseconds deadline);
   // Calls the kernel once per entry. When it returns, the process is stopped and stays so until the next order.
-  Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison, std::chrono::milliseconds deadline);
+  Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison,
+                                    std::chrono::milliseconds deadline);
 
   // An output as it was when the last order was done. Sets `canary_broken` when memory around it was written.
   Result<std::vector<std::byte>> output(std::size_t argument, int out_slot, bool& canary_broken);

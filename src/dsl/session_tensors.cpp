@@ -24,9 +24,15 @@ Status store_scalar(Session& session, std::size_t argument, int slot, const Tens
   const auto to = session.contents(argument, slot);
   const auto put = [&](auto typed) { std::memcpy(to.data(), &typed, sizeof typed); };
   switch (spec.dtype) {
-    case DType::i64: put(static_cast<std::int64_t>(value)); break;
-    case DType::boolean: put(value != 0); break;
-    default: put(value); break;
+    case DType::i64:
+      put(static_cast<std::int64_t>(value));
+      break;
+    case DType::boolean:
+      put(value != 0);
+      break;
+    default:
+      put(value);
+      break;
   }
   return {};
 }
@@ -36,7 +42,8 @@ Status store_scalar(Session& session, std::size_t argument, int slot, const Tens
 Status load_inputs(Session& session, const ProblemDescription& problem, const TensorSet& set, int slot) {
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
     const auto& spec = problem.inputs[i];
-    KW_CHECK(spec.kind == TensorKind::scalar ? store_scalar(session, i, slot, spec, set) : copy_tensor(session, i, slot, spec, set.inputs));
+    KW_CHECK(spec.kind == TensorKind::scalar ? store_scalar(session, i, slot, spec, set)
+                                             : copy_tensor(session, i, slot, spec, set.inputs));
   }
   return {};
 }

@@ -31,7 +31,8 @@ bool huge_pages_are_automatic() {
 
 class Timer {
  public:
-  Timer(const ProblemDescription& problem, const TimingSets& sets, const Machine& machine, const OutputCheck& check, const MeasureOptions& options)
+  Timer(const ProblemDescription& problem, const TimingSets& sets, const Machine& machine, const OutputCheck& check,
+        const MeasureOptions& options)
       : problem_(problem), sets_(sets), machine_(machine), check_(check), options_(options) {}
 
   Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) const {
@@ -40,7 +41,8 @@ class Timer {
     session.threads = options_.threads;
     session.cores = options_.cores;
     session.shared_inputs = !huge_pages_are_automatic();
-    return KernelSubject::make(*candidate.kernel(), problem_, sets_, session, call_deadline(sets_.sets.front(), options_.call_timeout), check_);
+    return KernelSubject::make(*candidate.kernel(), problem_, sets_, session,
+                               call_deadline(sets_.sets.front(), options_.call_timeout), check_);
   }
 
   // Alternating pairs until the interval is narrow enough or the time is up. A failure ends it.
@@ -63,7 +65,8 @@ class Timer {
       ratio = speedup_of(pairs);
       const double half_width = (ratio.interval.high - ratio.interval.low) / 2;
       const bool enough = static_cast<int>(pairs.size()) >= options_.least_pairs;
-      if (options_.progress) options_.progress(fmt::format("timing against {}: {:.2f}x after {} pairs", name, ratio.value, pairs.size()));
+      if (options_.progress)
+        options_.progress(fmt::format("timing against {}: {:.2f}x after {} pairs", name, ratio.value, pairs.size()));
       if (enough && half_width <= options_.good_enough * ratio.value) break;
       if (seconds_since(start) >= options_.seconds_per_baseline && pairs.size() >= 6) break;
     }
@@ -95,8 +98,13 @@ class Timer {
       if (attempt == 0) continue;  // one stroke of bad luck is no proof
       RunFailure failure;
       failure.verdict = Verdict::mistrusted;
-      failure.diagnosis = {"measure", "the kernel remembers answers", "", {fmt::format("a call on inputs that it has just seen takes {:.0f}% of the time of a call on new ones", *ratio.value * 100)},
-                           "compute every call from its inputs; keep nothing between calls but what kw_prepare returns", ""};
+      failure.diagnosis = {"measure",
+                           "the kernel remembers answers",
+                           "",
+                           {fmt::format("a call on inputs that it has just seen takes {:.0f}% of the time of a call on new ones",
+                                        *ratio.value * 100)},
+                           "compute every call from its inputs; keep nothing between calls but what kw_prepare returns",
+                           ""};
       return std::optional(failure);
     }
     return std::optional<RunFailure>{};
@@ -132,7 +140,8 @@ class Timer {
     session_options.mode = options_.mode;
     session_options.threads = options_.threads;
     session_options.cores = options_.cores;
-    KW_TRY(Session session, Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options));
+    KW_TRY(Session session,
+           Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options));
     const auto deadline = call_deadline(sets_.sets.front(), options_.call_timeout);
     KW_CHECK(load_weights(session, problem_, sets_.sets.front()));
     KW_CHECK(load_inputs(session, problem_, sets_.sets.front(), 0));
@@ -164,7 +173,8 @@ class Timer {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
     std::shuffle(order.begin(), order.end(), random_);
     const auto most = order.size();
-    const auto least = std::min<std::size_t>(most, static_cast<std::size_t>(warmup()) + std::max<std::size_t>(1, (most - static_cast<std::size_t>(warmup())) * 2 / 3));
+    const auto least = std::min<std::size_t>(
+        most, static_cast<std::size_t>(warmup()) + std::max<std::size_t>(1, (most - static_cast<std::size_t>(warmup())) * 2 / 3));
     order.resize(std::uniform_int_distribution<std::size_t>(least, most)(random_));
     return order;
   }
@@ -172,14 +182,22 @@ class Timer {
   std::optional<Diagnosis> reason_to_doubt(const KernelSubject& subject, const Workload& workload) const {
     const double physical = memory_floor_seconds(machine_, workload, options_.threads);
     if (timing_.seconds < 0.6 * physical)
-      return Diagnosis{"measure", "faster than the machine can move the bytes that the output depends on", "",
-                       {fmt::format("{:.3g} s a call, but {:.3g} MB at this machine's ceiling take {:.3g} s", timing_.seconds, workload.essential_bytes * 1e-6, physical)},
-                       "some calls do not do their work; or measure the ceilings again with 'kernelwright doctor --refresh'", ""};
+      return Diagnosis{"measure",
+                       "faster than the machine can move the bytes that the output depends on",
+                       "",
+                       {fmt::format("{:.3g} s a call, but {:.3g} MB at this machine's ceiling take {:.3g} s", timing_.seconds,
+                                    workload.essential_bytes * 1e-6, physical)},
+                       "some calls do not do their work; or measure the ceilings again with 'kernelwright doctor --refresh'",
+                       ""};
     if (subject.unaccounted_seconds() > 1e-3 && subject.unaccounted_share() > 0.1)
-      return Diagnosis{"measure", "two clocks disagree on how long the calls took", "",
-                       {fmt::format("in every block at least {:.3g} ms ({:.0f}% of it) passed outside of the calls by the runner's clock",
-                                    subject.unaccounted_seconds() * 1e3, subject.unaccounted_share() * 100)},
-                       "the kernel must finish all its work before it returns and leave clocks alone", ""};
+      return Diagnosis{
+          "measure",
+          "two clocks disagree on how long the calls took",
+          "",
+          {fmt::format("in every block at least {:.3g} ms ({:.0f}% of it) passed outside of the calls by the runner's clock",
+                       subject.unaccounted_seconds() * 1e3, subject.unaccounted_share() * 100)},
+          "the kernel must finish all its work before it returns and leave clocks alone",
+          ""};
     return std::nullopt;
   }
 
@@ -211,7 +229,8 @@ int timing_set_count(const ProblemDescription& problem) {
   return static_cast<int>(std::clamp(64e6 / bytes, 4.0, 24.0));
 }
 
-Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw, OracleClient& oracle) {
+Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw,
+                               OracleClient& oracle) {
   TimingSets timing;
   for (int i = 0; i < timing_set_count(problem); ++i) {
     KW_TRY(TensorSet set, store.get(draw, {"given", false, i + 1}, oracle));
@@ -222,8 +241,8 @@ Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorSt
   return timing;
 }
 
-Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets, const Machine& machine,
-                            OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options) {
+Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
+                            const Machine& machine, OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options) {
   Timer timer(problem, sets, machine, check, options);
   KW_TRY(auto kernel, timer.subject(candidate));
   std::vector<std::pair<std::string, std::unique_ptr<OracleSubject>>> baselines;
@@ -232,9 +251,12 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
     if (!wanted) continue;
     if (options.progress) options.progress(fmt::format("loading the baseline: {}", name));
     auto subject = OracleSubject::make(oracle, problem.file, sets, name, options.threads);
-    if (subject) baselines.emplace_back(name, std::move(*subject));
-    else if (std::string_view(name) == "compile") notes.push_back("torch.compile is no baseline here: " + subject.error().message);
-    else return subject.error();
+    if (subject)
+      baselines.emplace_back(name, std::move(*subject));
+    else if (std::string_view(name) == "compile")
+      notes.push_back("torch.compile is no baseline here: " + subject.error().message);
+    else
+      return subject.error();
   }
   KW_TRY(const MachineLock lock, lock_machine(options));
   KW_TRY(const auto remembers, timer.look_for_memory(candidate));
@@ -248,8 +270,9 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
   return measurement;
 }
 
-Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
-                                    const Machine& machine, const OutputCheck& check, const MeasureOptions& options) {
+Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem,
+                                    const TimingSets& sets, const Machine& machine, const OutputCheck& check,
+                                    const MeasureOptions& options) {
   Timer timer(problem, sets, machine, check, options);
   KW_TRY(auto first, timer.subject(baseline));
   KW_TRY(auto second, timer.subject(candidate));

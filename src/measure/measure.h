@@ -16,7 +16,7 @@ struct MeasureOptions {
   double good_enough = 0.015;       // stop when the interval is within this share of the speedup, either side
   int least_pairs = 12;
   bool eager = true;
-  bool compile = true;              // torch.compile
+  bool compile = true;  // torch.compile
   std::optional<double> call_timeout;
   std::function<void(std::string_view)> progress;
 };
@@ -31,14 +31,16 @@ struct Measurement {
 // How many sets of inputs a timing of this problem rotates over.
 int timing_set_count(const ProblemDescription& problem);
 // Draws them; weights are shared.
-Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw, OracleClient& oracle);
+Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw,
+                               OracleClient& oracle);
 
 // The candidate must have been compiled. Times one thing at a time: it takes the machine's lock.
-Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets, const Machine& machine,
-                            OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options);
+Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
+                            const Machine& machine, OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options);
 
 // One kernel against another on the same problem; `baseline` is the first.
-Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
-                                    const Machine& machine, const OutputCheck& check, const MeasureOptions& options);
+Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem,
+                                    const TimingSets& sets, const Machine& machine, const OutputCheck& check,
+                                    const MeasureOptions& options);
 
 }  // namespace kw

@@ -12,7 +12,7 @@ double median(std::vector<double> values);  // 0 for none
 
 // One block of the baseline beside one block of the candidate: they ran one after the other, under the same conditions.
 struct BlockPair {
-  std::vector<double> baseline;   // seconds of each call
+  std::vector<double> baseline;  // seconds of each call
   std::vector<double> candidate;
 };
 

@@ -12,11 +12,13 @@ constexpr double kCheckedShare = 0.2;
 
 }  // namespace
 
-KernelSubject::KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline, OutputCheck check)
+KernelSubject::KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline,
+                             OutputCheck check)
     : session_(std::move(session)), sets_(sets), out_slots_(out_slots), deadline_(deadline), check_(std::move(check)) {}
 
-Result<std::unique_ptr<KernelSubject>> KernelSubject::make(const CompiledKernel& kernel, const ProblemDescription& problem, const TimingSets& sets,
-                                                           SessionOptions options, std::chrono::milliseconds deadline, OutputCheck check) {
+Result<std::unique_ptr<KernelSubject>> KernelSubject::make(const CompiledKernel& kernel, const ProblemDescription& problem,
+                                                           const TimingSets& sets, SessionOptions options,
+                                                           std::chrono::milliseconds deadline, OutputCheck check) {
   options.slots = static_cast<int>(sets.sets.size());
   options.out_slots = sets.outputs_alive;
   const int out_slots = options.out_slots;
@@ -58,12 +60,15 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   return Block{std::vector<double>(report.seconds.begin() + warmup, report.seconds.end()), {}};
 }
 
-Result<std::unique_ptr<OracleSubject>> OracleSubject::make(OracleClient& oracle, const std::string& problem_file, const TimingSets& sets,
-                                                           const std::string& mode, int threads) {
+Result<std::unique_ptr<OracleSubject>> OracleSubject::make(OracleClient& oracle, const std::string& problem_file,
+                                                           const TimingSets& sets, const std::string& mode, int threads) {
   Json folders = Json::array();
   for (const auto& set : sets.sets) folders.push_back(set.folder.string());
-  std::unique_ptr<OracleSubject> subject(new OracleSubject(
-      oracle, {{"problem", problem_file}, {"folders", folders}, {"mode", mode}, {"threads", threads}, {"outputs_alive", sets.outputs_alive}}));
+  std::unique_ptr<OracleSubject> subject(new OracleSubject(oracle, {{"problem", problem_file},
+                                                                    {"folders", folders},
+                                                                    {"mode", mode},
+                                                                    {"threads", threads},
+                                                                    {"outputs_alive", sets.outputs_alive}}));
   KW_CHECK(subject->load());
   return subject;
 }
@@ -76,7 +81,8 @@ Status OracleSubject::load() {
 }
 
 OracleSubject::~OracleSubject() {
-  if (handle_ >= 0 && generation_ == oracle_.generation()) (void)oracle_.ask("baseline_unload", {{"handle", handle_}}, std::chrono::seconds(30)).ok();
+  if (handle_ >= 0 && generation_ == oracle_.generation())
+    (void)oracle_.ask("baseline_unload", {{"handle", handle_}}, std::chrono::seconds(30)).ok();
 }
 
 Result<Block> OracleSubject::block(std::span<const int> order, int warmup) {

@@ -35,8 +35,9 @@ using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, co
 // other inputs. Outputs of calls picked at random are checked.
 class KernelSubject : public Subject {
  public:
-  static Result<std::unique_ptr<KernelSubject>> make(const CompiledKernel& kernel, const ProblemDescription& problem, const TimingSets& sets,
-                                                     SessionOptions options, std::chrono::milliseconds deadline, OutputCheck check);
+  static Result<std::unique_ptr<KernelSubject>> make(const CompiledKernel& kernel, const ProblemDescription& problem,
+                                                     const TimingSets& sets, SessionOptions options,
+                                                     std::chrono::milliseconds deadline, OutputCheck check);
   Result<Block> block(std::span<const int> order, int warmup) override;
 
   // The smallest share of a block's outside time that the runner's own clock did not account for, over all blocks,

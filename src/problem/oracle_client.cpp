@@ -1,19 +1,19 @@
 #include "problem/oracle_client.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 
-#include "base/allocator_settings.h"
+#include "base/timing_environment.h"
 #include "base/files.h"
 #include "base/subprocess.h"
 
@@ -26,7 +26,8 @@ Error error_from_oracle(const Json& answer) {
   const Json error = answer.value("error", Json::object());
   const std::string kind = error.value("kind", "internal");
   const bool is_users = kind == "bad_problem" || kind == "unsupported" || kind == "bad_request";
-  return {is_users ? ErrorKind::bad_input : ErrorKind::internal, error.value("message", "the oracle failed"), error.value("hint", "")};
+  return {is_users ? ErrorKind::bad_input : ErrorKind::internal, error.value("message", "the oracle failed"),
+          error.value("hint", "")};
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ struct OracleClient::State {
         for (const int core : options.cores) CPU_SET(core, &set);
         ::sched_setaffinity(0, sizeof set, &set);
       }
-      for (const auto& [name, value] : allocator_settings()) ::setenv(name.c_str(), value.c_str(), 1);
+      for (const auto& [name, value] : timing_environment()) ::setenv(name.c_str(), value.c_str(), 1);
       if (options.threads > 0) ::setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
       ::setenv("PYTHONPATH", oracle_folder.c_str(), 1);
       ::setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
@@ -154,9 +155,12 @@ struct OracleClient::State {
     for (;;) {
       std::string line;
       switch (read_line(line, deadline)) {
-        case Wait::gone: return Exchange::gone;
-        case Wait::late: return Exchange::late;
-        case Wait::line: break;
+        case Wait::gone:
+          return Exchange::gone;
+        case Wait::late:
+          return Exchange::late;
+        case Wait::line:
+          break;
       }
       auto message = parse_json(line, "the oracle's answer");
       if (!message || !message->is_object() || message->value("id", std::uint64_t{0}) != id) continue;
@@ -179,7 +183,8 @@ Result<std::string> oracle_python() {
   if (auto root = install_root(); root && fs::exists(*root / ".venv" / "bin" / "python"))
     return (*root / ".venv" / "bin" / "python").string();
   const std::string found = find_program("python3");
-  if (found.empty()) return bad_input("no Python for the oracle", "run tools/setup, or set KERNELWRIGHT_PYTHON to one that has PyTorch");
+  if (found.empty())
+    return bad_input("no Python for the oracle", "run tools/setup, or set KERNELWRIGHT_PYTHON to one that has PyTorch");
   return found;
 }
 
@@ -215,7 +220,8 @@ Result<Json> OracleClient::ask(const std::string& op, Json arguments, std::chron
         state_->stop();
         return internal_error(fmt::format("the oracle did not answer '{}' within {} s", op, limit.count()),
                               "the problem may be too large for this machine");
-      case State::Exchange::gone: break;
+      case State::Exchange::gone:
+        break;
     }
     const std::string last_words = state_->tail_of_errors();
     state_->stop();

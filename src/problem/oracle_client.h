@@ -12,8 +12,8 @@
 namespace kw {
 
 struct OracleOptions {
-  int threads = 0;         // 0: as many as cores
-  std::vector<int> cores;  // to be pinned to; empty: not pinned
+  int threads = 0;                                 // 0: as many as cores
+  std::vector<int> cores;                          // to be pinned to; empty: not pinned
   std::function<void(std::string_view)> progress;  // what it says while it works; may be empty
 };
 

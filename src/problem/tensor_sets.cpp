@@ -69,8 +69,9 @@ double bytes_below(const fs::path& folder) {
 }  // namespace
 
 const std::vector<SetKind>& verification_kinds() {
-  static const std::vector<SetKind> kinds{{"given", false, 0}, {"nudged", false, 0}, {"given", true, 0},  {"mixed", true, 0},   {"outlier", true, 0}, {"scaled", true, 0},
-                                          {"zeros", true, 0},  {"shifted", true, 0}, {"positional", true, 0}, {"equal", true, 0}};
+  static const std::vector<SetKind> kinds{{"given", false, 0},     {"nudged", false, 0}, {"given", true, 0}, {"mixed", true, 0},
+                                          {"outlier", true, 0},    {"scaled", true, 0},  {"zeros", true, 0}, {"shifted", true, 0},
+                                          {"positional", true, 0}, {"equal", true, 0}};
   return kinds;
 }
 

@@ -9,8 +9,8 @@
 namespace kw {
 
 struct WorkloadClass {
-  std::string main;                  // matmul, convolution, attention, scan, softmax, normalisation, pooling, loss, ...
-  std::vector<std::string> also;     // the other classes in the graph, in order of appearance
+  std::string main;                        // matmul, convolution, attention, scan, softmax, normalisation, pooling, loss, ...
+  std::vector<std::string> also;           // the other classes in the graph, in order of appearance
   [[nodiscard]] std::string text() const;  // "matmul + pointwise"
 };
 

@@ -22,9 +22,9 @@ struct BandwidthPoint {
 };
 
 struct Machine {
-  std::string id;         // sha256 of what identifies it: model, flags, caches, cores
-  std::string cpu_model;  // as /proc/cpuinfo says
-  int cores = 1;          // that this process may use
+  std::string id;                 // sha256 of what identifies it: model, flags, caches, cores
+  std::string cpu_model;          // as /proc/cpuinfo says
+  int cores = 1;                  // that this process may use
   std::vector<std::string> isas;  // sse2, avx2, fma, avx512f, neon, ...
   std::string widest_isa;
   double l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // per core, per core, all that is shared

@@ -24,11 +24,11 @@ struct ProblemDescription {
   std::vector<TensorSpec> inputs;      // tensors and scalars in get_inputs() order
   std::vector<TensorSpec> parameters;  // state_dict() order, then plain tensor attributes
   std::vector<TensorSpec> outputs;
-  Json graph;                  // null where torch.export failed; see docs/oracle-protocol.md
-  std::string graph_error;     // why
-  std::optional<double> flops; // of the graph as written
-  double bytes = 0;            // every input and parameter read once, every output written once
-  double essential_bytes = 0;  // the part of them without which the output cannot be right
+  Json graph;                   // null where torch.export failed; see docs/oracle-protocol.md
+  std::string graph_error;      // why
+  std::optional<double> flops;  // of the graph as written
+  double bytes = 0;             // every input and parameter read once, every output written once
+  double essential_bytes = 0;   // the part of them without which the output cannot be right
   Sensitivity sensitivity;
   std::vector<std::string> notes;
 

@@ -48,11 +48,16 @@ Result<DType> dtype_from_torch_name(std::string_view name) {
 
 std::uint64_t poison_word(DType dtype) {
   switch (dtype) {
-    case DType::f32: return 0x7fc0dead7fc0deadULL;
-    case DType::f64: return 0x7ff8dead7fc0deadULL;
-    case DType::f16: return 0x7ead7ead7ead7eadULL;
-    case DType::bf16: return 0x7fed7fed7fed7fedULL;
-    default: return 0xa5a5a5a5a5a5a5a5ULL;
+    case DType::f32:
+      return 0x7fc0dead7fc0deadULL;
+    case DType::f64:
+      return 0x7ff8dead7fc0deadULL;
+    case DType::f16:
+      return 0x7ead7ead7ead7eadULL;
+    case DType::bf16:
+      return 0x7fed7fed7fed7fedULL;
+    default:
+      return 0xa5a5a5a5a5a5a5a5ULL;
   }
 }
 

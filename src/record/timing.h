@@ -20,18 +20,18 @@ struct Comparison {
   double speedup = 0;            // ratio of medians
   Interval interval;             // 95%, bootstrap over pairs of blocks
   int pairs = 0;
-  int calls = 0;                 // timed calls of each side
+  int calls = 0;  // timed calls of each side
   [[nodiscard]] bool is_win() const { return interval.low > 1; }
 };
 
 struct TimingRecord {
   std::vector<Comparison> comparisons;
-  double seconds = 0;                // the candidate's median call
-  double prepare_seconds = 0;        // kw_prepare, once per weights; 0 when there is none
-  double prepare_bytes = 0;          // memory that it holds on to
-  double gflops_per_second = 0;      // 0 when the graph's FLOPs are unknown
-  double gbytes_per_second = 0;      // compulsory bytes over time
-  double share_of_ceiling = 0;       // of the roofline, 0..1 and now and then a little above
+  double seconds = 0;            // the candidate's median call
+  double prepare_seconds = 0;    // kw_prepare, once per weights; 0 when there is none
+  double prepare_bytes = 0;      // memory that it holds on to
+  double gflops_per_second = 0;  // 0 when the graph's FLOPs are unknown
+  double gbytes_per_second = 0;  // compulsory bytes over time
+  double share_of_ceiling = 0;   // of the roofline, 0..1 and now and then a little above
   double floor_seconds = 0;
   std::string zone;
   int threads = 0;

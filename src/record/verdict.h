@@ -24,20 +24,20 @@ Result<Verdict> verdict_from_name(std::string_view name);
 
 // Why a candidate failed. Digested: never a raw log.
 struct Diagnosis {
-  std::string stage;     // screen, compile, load, prepare, run, compare, measure
-  std::string summary;   // one sentence
-  std::string place;     // "kernel.cpp:12", "out[3, 0..7]", "input 'x', 16 bytes past its end"; may be empty
+  std::string stage;                  // screen, compile, load, prepare, run, compare, measure
+  std::string summary;                // one sentence
+  std::string place;                  // "kernel.cpp:12", "out[3, 0..7]", "input 'x', 16 bytes past its end"; may be empty
   std::vector<std::string> evidence;  // a few short lines
-  std::string hint;      // what to try
-  std::string pattern;   // for wrong results: tail, transposed, constant_factor, uninitialised, ...; may be empty
+  std::string hint;                   // what to try
+  std::string pattern;                // for wrong results: tail, transposed, constant_factor, uninitialised, ...; may be empty
 };
 
 // One output of one check, against float64 and beside eager's own error.
 struct OutputError {
   std::string output;
-  double max_error = 0;         // largest |kernel - reference|
-  double max_error_eager = 0;   // the same for eager
-  double rms_error = 0;         // relative to the reference's rms
+  double max_error = 0;        // largest |kernel - reference|
+  double max_error_eager = 0;  // the same for eager
+  double rms_error = 0;        // relative to the reference's rms
   double rms_error_eager = 0;
   double worst_of_tolerance = 0;  // largest |kernel - reference| / tolerance; at most 1 is right
   std::int64_t wrong_elements = 0;
@@ -55,12 +55,12 @@ struct CheckResult {
 
 struct VerdictRecord {
   Verdict verdict = Verdict::mistrusted;
-  Diagnosis diagnosis;               // empty when passed
+  Diagnosis diagnosis;  // empty when passed
   std::vector<CheckResult> checks;
   std::vector<std::string> notes;
-  std::string sandbox;               // bubblewrap, landlock, none
-  std::string precision = "float32"; // the contract that was applied
-  std::string repeat;                // the command that repeats it
+  std::string sandbox;                // bubblewrap, landlock, none
+  std::string precision = "float32";  // the contract that was applied
+  std::string repeat;                 // the command that repeats it
   double compile_seconds = 0;
   double run_seconds = 0;
   double compare_seconds = 0;

@@ -21,20 +21,20 @@ std::string scaled(double value, const char* const* units, int count, double ste
 
 std::string human_seconds(double seconds) {
   static const char* const units[] = {"ns", "us", "ms"};
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 0.9995) return fmt::format("{:.2f} s", seconds);
   return scaled(seconds * 1e9, units, 3, 1000);
 }
 
 std::string human_bytes(double bytes) {
   static const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
-  if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 999.5) return fmt::format("{:.0f} B", bytes);
   return scaled(bytes, units, 5, 1000);
 }
 
 std::string human_count(double count) {
   static const char* const units[] = {"", "k", "M", "G", "T", "P"};
   std::string text = scaled(count, units, 6, 1000);
-  if (count < 1000) return fmt::format("{:.0f}", count);
+  if (count < 999.5) return fmt::format("{:.0f}", count);
   return text;
 }
 

@@ -55,22 +55,25 @@ std::string Paint::bad(std::string_view text) const { return painted(on, "31;1",
 std::string Paint::faint(std::string_view text) const { return painted(on, "2", text); }
 std::string Paint::strong(std::string_view text) const { return painted(on, "1", text); }
 
-std::string text_of(const ProblemDescription& problem, const WorkloadClass& workload, const Machine& machine, const Roofline& roofline,
-                    int threads, const std::string& declaration, const Paint& paint) {
+std::string text_of(const ProblemDescription& problem, const WorkloadClass& workload, const Machine& machine,
+                    const Roofline& roofline, int threads, const std::string& declaration, const Paint& paint) {
   std::string text = fmt::format("{}\n", paint.strong(problem.name));
   text += tensors("inputs", problem.inputs);
   text += tensors("parameters", problem.parameters);
   text += tensors("outputs", problem.outputs);
   text += graph_text(problem);
   text += fmt::format("{:<12}{}\n", "class", workload.text());
-  text += fmt::format("{:<12}{}, {} compulsory ({} essential)", "work", problem.flops ? human_count(*problem.flops) + "FLOP" : "FLOPs unknown",
-                      human_bytes(problem.bytes), human_bytes(problem.essential_bytes));
+  text += fmt::format("{:<12}{}, {} compulsory ({} essential)", "work",
+                      problem.flops ? human_count(*problem.flops) + "FLOP" : "FLOPs unknown", human_bytes(problem.bytes),
+                      human_bytes(problem.essential_bytes));
   if (problem.flops) text += fmt::format(", {:.3g} FLOP/byte", roofline.intensity);
-  text += fmt::format("\n{:<12}{} on {} with {} thread{}: no call below {} (ridge at {:.3g} FLOP/byte)\n", "zone", paint.strong(name_of(roofline.zone)),
-                      machine.cpu_model, threads, threads == 1 ? "" : "s", human_seconds(roofline.floor_seconds), roofline.ridge);
+  text += fmt::format("\n{:<12}{} on {} with {} thread{}: no call below {} (ridge at {:.3g} FLOP/byte)\n", "zone",
+                      paint.strong(name_of(roofline.zone)), machine.cpu_model, threads, threads == 1 ? "" : "s",
+                      human_seconds(roofline.floor_seconds), roofline.ridge);
   const auto& s = problem.sensitivity;
   text += fmt::format("{:<12}{}\n", "sensitivity",
-                      s.telling ? fmt::format("the output depends on the input: another input moves it by {} tolerances", human_count(s.other_input))
+                      s.telling ? fmt::format("the output depends on the input: another input moves it by {} tolerances",
+                                              human_count(s.other_input))
                                 : paint.bad("verdicts on this problem mean little: ") + s.note);
   for (const auto& note : problem.notes) text += fmt::format("{:<12}{}\n", "note", note);
   text += fmt::format("{:<12}{}\n", "kernel", declaration);
@@ -84,7 +87,8 @@ std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
     const auto right = std::count_if(verdict.checks.begin(), verdict.checks.end(), [](const auto& check) { return check.passed; });
     text += fmt::format("  {} of {} checks", right, verdict.checks.size());
   }
-  text += fmt::format(", precision {}, sandbox {}\n", verdict.precision, verdict.sandbox == "none" ? paint.bad("none (unsafe)") : verdict.sandbox);
+  text += fmt::format(", precision {}, sandbox {}\n", verdict.precision,
+                      verdict.sandbox == "none" ? paint.bad("none (unsafe)") : verdict.sandbox);
   if (!passed) {
     const auto& d = verdict.diagnosis;
     text += fmt::format("  {:<9} {}\n", "stage", d.stage);
@@ -101,8 +105,8 @@ std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
       for (const auto& check : verdict.checks)
         if (check.outputs[i].worst_of_tolerance > worst->outputs[i].worst_of_tolerance || !check.passed) worst = &check;
       const auto& o = worst->outputs[i];
-      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>13.0f}%\n", o.output, worst->distribution, o.max_error, o.max_error_eager,
-                          std::min(o.worst_of_tolerance, 9.99e6) * 100);
+      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>13.0f}%\n", o.output, worst->distribution, o.max_error,
+                          o.max_error_eager, std::min(o.worst_of_tolerance, 9.99e6) * 100);
     }
   }
   for (const auto& note : verdict.notes) text += fmt::format("  {:<9} {}\n", "note", note);
@@ -116,15 +120,19 @@ std::string text_of(const TimingRecord& timing, const Paint& paint) {
     const std::string speedup = fmt::format("{:.2f}x", c.speedup);
     const bool loses = c.interval.high < 1;
     text += fmt::format("  {:<10}{:>9}  ({:.2f} to {:.2f}, 95%)   {} against {}, {} pairs of blocks\n", "vs " + c.baseline,
-                        c.is_win() ? paint.good(speedup) : loses ? paint.bad(speedup) : speedup, c.interval.low, c.interval.high,
-                        human_seconds(c.candidate_seconds), human_seconds(c.baseline_seconds), c.pairs);
+                        c.is_win() ? paint.good(speedup)
+                        : loses    ? paint.bad(speedup)
+                                   : speedup,
+                        c.interval.low, c.interval.high, human_seconds(c.candidate_seconds), human_seconds(c.baseline_seconds),
+                        c.pairs);
   }
-  text += fmt::format("  {:<10}{} a call, {:.0f}% of the roofline's ceiling ({}, {} threads)", "kernel", human_seconds(timing.seconds),
-                      timing.share_of_ceiling * 100, timing.zone, timing.threads);
+  text += fmt::format("  {:<10}{} a call, {:.0f}% of the roofline's ceiling ({}, {} threads)", "kernel",
+                      human_seconds(timing.seconds), timing.share_of_ceiling * 100, timing.zone, timing.threads);
   if (timing.gflops_per_second > 0) text += fmt::format(", {:.3g} GFLOP/s", timing.gflops_per_second);
   text += fmt::format(", {:.3g} GB/s\n", timing.gbytes_per_second);
   if (timing.prepare_seconds > 0)
-    text += fmt::format("  {:<10}{} once per weights, holds {}\n", "prepare", human_seconds(timing.prepare_seconds), human_bytes(timing.prepare_bytes));
+    text += fmt::format("  {:<10}{} once per weights, holds {}\n", "prepare", human_seconds(timing.prepare_seconds),
+                        human_bytes(timing.prepare_bytes));
   for (const auto& note : timing.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "note", note));
   return text;
 }

@@ -20,8 +20,8 @@ struct Paint {
   [[nodiscard]] std::string strong(std::string_view text) const;
 };
 
-std::string text_of(const ProblemDescription& problem, const WorkloadClass& workload, const Machine& machine, const Roofline& roofline,
-                    int threads, const std::string& declaration, const Paint& paint);
+std::string text_of(const ProblemDescription& problem, const WorkloadClass& workload, const Machine& machine,
+                    const Roofline& roofline, int threads, const std::string& declaration, const Paint& paint);
 std::string text_of(const VerdictRecord& verdict, const Paint& paint);
 std::string text_of(const TimingRecord& timing, const Paint& paint);
 

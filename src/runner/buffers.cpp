@@ -1,9 +1,9 @@
 #include "runner/buffers.h"
 
-#include <cerrno>
-#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
 
 namespace kw::runner {
 namespace {
@@ -22,7 +22,8 @@ Result<char*> reserve(const Argument& argument) {
 Result<char*> writable(const Argument& argument) {
   KW_TRY(char* at, reserve(argument));
   if (argument.region == 0) return at;
-  if (::mmap(at, argument.region, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == MAP_FAILED)
+  if (::mmap(at, argument.region, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) ==
+      MAP_FAILED)
     return cannot("no memory", argument);
   return at;
 }
@@ -31,7 +32,8 @@ Result<char*> from_file(const Argument& argument, int descriptor, std::uint64_t 
   if (argument.region == 0) return reserve(argument);
   if (shared) {
     KW_TRY(char* at, reserve(argument));
-    if (::mmap(at, argument.region, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor, static_cast<off_t>(offset)) == MAP_FAILED)
+    if (::mmap(at, argument.region, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor, static_cast<off_t>(offset)) ==
+        MAP_FAILED)
       return cannot("cannot map", argument);
     return at;
   }
@@ -80,9 +82,12 @@ Result<Buffers> Buffers::map(const Spec& spec, int data_descriptor) {
 
 char* Buffers::region(std::size_t argument, int slot, int out_slot) const {
   switch (spec_.arguments[argument].role) {
-    case Role::weight: return weights_[argument];
-    case Role::output: return outputs_[static_cast<std::size_t>(out_slot)][argument];
-    default: return inputs_[static_cast<std::size_t>(slot)][argument];
+    case Role::weight:
+      return weights_[argument];
+    case Role::output:
+      return outputs_[static_cast<std::size_t>(out_slot)][argument];
+    default:
+      return inputs_[static_cast<std::size_t>(slot)][argument];
   }
 }
 

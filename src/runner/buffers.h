@@ -21,9 +21,9 @@ class Buffers {
  private:
   explicit Buffers(const Spec& spec) : spec_(spec) {}
   Spec spec_;
-  std::vector<char*> weights_;                // by argument; null for other roles
-  std::vector<std::vector<char*>> inputs_;    // [slot][argument]
-  std::vector<std::vector<char*>> outputs_;   // [out_slot][argument]
+  std::vector<char*> weights_;               // by argument; null for other roles
+  std::vector<std::vector<char*>> inputs_;   // [slot][argument]
+  std::vector<std::vector<char*>> outputs_;  // [out_slot][argument]
 };
 
 }  // namespace kw::runner

@@ -1,14 +1,14 @@
 #include "runner/crash_reporter.h"
 
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <ucontext.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 namespace kw::runner {
 namespace {
@@ -47,12 +47,14 @@ void report(int signal, siginfo_t* info, void* context) {
   const std::uintptr_t pc = registers.program_counter;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   constexpr std::uintptr_t kFrame = 1 << 16;
-  const bool at_stack = signal == SIGSEGV && address + kFrame > registers.stack_pointer && address < registers.stack_pointer + kFrame;
+  const bool at_stack =
+      signal == SIGSEGV && address + kFrame > registers.stack_pointer && address < registers.stack_pointer + kFrame;
   // snprintf with integers only does not allocate.
-  const int length = std::snprintf(text, sizeof text, R"({"event":"crash","signal":%d,"code":%d,"address":%llu,"pc":%llu,"stack":%s,"memory":%s})",
-                                   signal, info->si_code, static_cast<unsigned long long>(address),
-                                   static_cast<unsigned long long>(object_base != 0 && pc > object_base ? pc - object_base : 0),
-                                   at_stack ? "true" : "false", memory_is_exhausted() ? "true" : "false");
+  const int length =
+      std::snprintf(text, sizeof text, R"({"event":"crash","signal":%d,"code":%d,"address":%llu,"pc":%llu,"stack":%s,"memory":%s})",
+                    signal, info->si_code, static_cast<unsigned long long>(address),
+                    static_cast<unsigned long long>(object_base != 0 && pc > object_base ? pc - object_base : 0),
+                    at_stack ? "true" : "false", memory_is_exhausted() ? "true" : "false");
   (void)::send(control, text, static_cast<std::size_t>(length), MSG_NOSIGNAL);
   ::_exit(128 + signal);
 }

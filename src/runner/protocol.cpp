@@ -2,7 +2,8 @@
 
 namespace kw::runner {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Role, {{Role::input, "input"}, {Role::weight, "weight"}, {Role::output, "output"}, {Role::scalar, "scalar"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Role,
+                             {{Role::input, "input"}, {Role::weight, "weight"}, {Role::output, "output"}, {Role::scalar, "scalar"}})
 
 KW_JSON_FIELDS(Argument, name, role, bytes, region, lead, poison)
 KW_JSON_FIELDS(Spec, object, threads, has_prepare, guarded, shared_inputs, slots, out_slots, arguments)

@@ -32,13 +32,13 @@ struct Argument {
 };
 
 struct Spec {
-  std::string object;          // the kernel's shared object, as the runner sees it
+  std::string object;  // the kernel's shared object, as the runner sees it
   int threads = 1;
   bool has_prepare = false;
-  bool guarded = true;         // seccomp on; off only for the debug run under a sanitizer
-  bool shared_inputs = true;   // map the data read-only and shared (contents change between calls) or copy it once
-  int slots = 1;               // how many sets of inputs are there at once
-  int out_slots = 1;           // how many sets of outputs
+  bool guarded = true;        // seccomp on; off only for the debug run under a sanitizer
+  bool shared_inputs = true;  // map the data read-only and shared (contents change between calls) or copy it once
+  int slots = 1;              // how many sets of inputs are there at once
+  int out_slots = 1;          // how many sets of outputs
   std::vector<Argument> arguments;
 
   // The data file: the weights' regions, then for each slot the inputs' regions, all in the order of the arguments.

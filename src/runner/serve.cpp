@@ -1,16 +1,16 @@
 #include "runner/serve.h"
 
-#include <cfenv>
-#include <chrono>
-#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <malloc.h>
 #include <omp.h>
-#include <optional>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cfenv>
+#include <chrono>
+#include <cstring>
+#include <optional>
 
 #include "runner/buffers.h"
 #include "runner/crash_reporter.h"
@@ -111,7 +111,10 @@ void call(const Kernel& kernel, const Buffers& buffers, const Json& order) {
   const bool changed = false;
 #endif
   std::fesetenv(&before);
-  tell({{"event", "done"}, {"ticket", order.value("ticket", Json())}, {"nanoseconds", nanoseconds}, {"float_state_changed", changed}});
+  tell({{"event", "done"},
+        {"ticket", order.value("ticket", Json())},
+        {"nanoseconds", nanoseconds},
+        {"float_state_changed", changed}});
 }
 
 Json receive() {
@@ -170,9 +173,12 @@ int serve() {
     const Json message = receive();
     const std::string op = message.value("op", "");
     try {
-      if (op == "prepare") prepare(kernel, *buffers, message);
-      else if (op == "call") call(kernel, *buffers, message);
-      else ::_exit(0);
+      if (op == "prepare")
+        prepare(kernel, *buffers, message);
+      else if (op == "call")
+        call(kernel, *buffers, message);
+      else
+        ::_exit(0);
     } catch (const std::exception& e) {
       tell({{"event", "threw"}, {"what", e.what()}});
     } catch (...) {

@@ -24,7 +24,8 @@ OutputCheck output_check(const ProblemDescription& problem, const std::string& p
     RunFailure failure;
     failure.verdict = checked.verdict;
     failure.diagnosis = std::move(checked.diagnosis);
-    failure.diagnosis.evidence.insert(failure.diagnosis.evidence.begin(), "the output of a timed call, after all verification had passed");
+    failure.diagnosis.evidence.insert(failure.diagnosis.evidence.begin(),
+                                      "the output of a timed call, after all verification had passed");
     return std::optional(failure);
   };
 }
@@ -109,7 +110,8 @@ Status Evaluator::archive_subjects(const ProblemSource& problem) {
   return archive_->put_machine(machine_);
 }
 
-Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw) {
+Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command,
+                                    std::uint64_t& draw) {
   VerifyOptions verify_options;
   verify_options.mode = mode_;
   verify_options.threads = threads_;
@@ -162,12 +164,15 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
     if (known->verdict.verdict != Verdict::passed) return Evaluated{std::move(*known), false};
   } else {
     KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
-    if (!compiled.kernel) return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary, "verify it with --again");
+    if (!compiled.kernel)
+      return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
+                            "verify it with --again");
     draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   }
   if (options_.progress) options_.progress("drawing inputs for timing");
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  KW_TRY(Measurement measured, kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem.description, options_.precision), measure_options()));
+  KW_TRY(Measurement measured, kw::measure(candidate, problem.description, sets, machine_, oracle_,
+                                           output_check(problem.description, options_.precision), measure_options()));
   if (measured.timing) {
     known->timing = std::move(measured.timing);
     KW_CHECK(archive_->put_timing(known->id, *known->timing));
@@ -189,7 +194,8 @@ Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Can
   const TensorStore store(problem, options_.precision);
   const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem.description, options_.precision), measure_options());
+  return measure_kernels(baseline, candidate, problem.description, sets, machine_,
+                         output_check(problem.description, options_.precision), measure_options());
 }
 
 }  // namespace kw

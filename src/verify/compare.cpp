@@ -337,10 +337,11 @@ class Comparison {
     outcome_.right = total.wrong == 0;
     // Errors as large as the reference's own variation say that the kernel did not compute it, however small they are.
     // A low precision shows in many elements of many; and in one or two it has to be near indeed to be told from a mistake.
-    const bool is_widespread = elements_ < kMany || static_cast<double>(total.wrong) >= kWidespread * static_cast<double>(elements_);
+    const bool is_widespread =
+        elements_ < kMany || static_cast<double>(total.wrong) >= kWidespread * static_cast<double>(elements_);
     const double near_output = elements_ <= kFew ? kNearFew : kNearOutput;
-    outcome_.looks_imprecise = !outcome_.right && is_widespread && total.worst_relative < kSmallError && error.rms_error < near_output &&
-                               rms_error < 0.5 * outcome_.variation;
+    outcome_.looks_imprecise = !outcome_.right && is_widespread && total.worst_relative < kSmallError &&
+                               error.rms_error < near_output && rms_error < 0.5 * outcome_.variation;
   }
 
   const CompareInput& input_;

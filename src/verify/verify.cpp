@@ -122,8 +122,13 @@ class Verifier {
     record_.run_seconds += seconds_since(start);
     if (!called.ok()) return settle(std::move(called.failure), set, sitting);
     if (called.value->float_state_changed) {
-      fail(Verdict::forbidden, {"run", "the kernel leaves the floating-point mode changed", "", {circumstances(set, sitting)},
-                                "whoever calls it would compute otherwise afterwards: restore MXCSR (flush to zero, rounding) before returning", ""});
+      fail(Verdict::forbidden,
+           {"run",
+            "the kernel leaves the floating-point mode changed",
+            "",
+            {circumstances(set, sitting)},
+            "whoever calls it would compute otherwise afterwards: restore MXCSR (flush to zero, rounding) before returning",
+            ""});
       return false;
     }
     start = Clock::now();
@@ -135,8 +140,10 @@ class Verifier {
     if (checked.verdict == Verdict::passed) return true;
     checked.diagnosis.evidence.push_back(circumstances(set, sitting));
     const std::size_t passed_before = record_.checks.size() - 1;
-    if (!remark.empty()) checked.diagnosis.evidence.push_back(remark);
-    else if (passed_before > 0) checked.diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
+    if (!remark.empty())
+      checked.diagnosis.evidence.push_back(remark);
+    else if (passed_before > 0)
+      checked.diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
     fail(checked.verdict, checked.diagnosis);
     return false;
   }
@@ -167,8 +174,12 @@ class Verifier {
     KW_TRY(const bool endures, endure(session, sitting));
     if (!endures) return false;
     if (session.runs_in_the_background()) {
-      fail(Verdict::mistrusted, {"run", "the kernel keeps computing after it has returned", "", {circumstances(*first, sitting)},
-                                 "all work ends before the call does: no thread may stay in a loop", ""});
+      fail(Verdict::mistrusted, {"run",
+                                 "the kernel keeps computing after it has returned",
+                                 "",
+                                 {circumstances(*first, sitting)},
+                                 "all work ends before the call does: no thread may stay in a loop",
+                                 ""});
       return false;
     }
     if (session.finish().too_much) {
@@ -194,7 +205,8 @@ class Verifier {
     }
     for (const std::size_t kind : {std::size_t{2}, std::size_t{3}}) {
       KW_TRY(const TensorSet* set, set_of(kind));
-      KW_TRY(const bool right, call_and_check(session, *set, sitting, "after many calls in one process; the first ones were right"));
+      KW_TRY(const bool right,
+             call_and_check(session, *set, sitting, "after many calls in one process; the first ones were right"));
       if (!right) return false;
     }
     return true;

@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 import re
-import shutil
+import sqlite3
 import subprocess
 from dataclasses import dataclass
 
@@ -74,7 +74,6 @@ class Kernelwright:
 
     def evaluations(self) -> int:
         """How many are in the archive; 0 without one."""
-        import sqlite3
         archive = self.home / "archive.db"
         if not archive.exists():
             return 0
@@ -94,11 +93,11 @@ def assert_refused(run: Run, *words, status=BAD_INPUT):
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory) -> pathlib.Path:
-    """One cache for the whole session, in a place that every conftest finds: ceilings and tensors are made once."""
+    """One cache for the whole session, in a place that every test file finds: ceilings and tensors are made once."""
     cache = tmp_path_factory.getbasetemp() / "shared-cache"
-    if not (cache / "machines").is_dir():
+    if not cache.is_dir():
         assert BINARY.is_file(), f"there is no {BINARY}: run make build, or set KW_BIN"
-        cache.mkdir(exist_ok=True)
+        cache.mkdir()
         run = Kernelwright(tmp_path_factory.mktemp("home"), cache)("doctor")
         assert (cache / "machines").is_dir(), run
     return cache
@@ -117,14 +116,6 @@ def drawn(shared_cache, tmp_path_factory) -> str:
         "verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--seed", "11", "--json")
     assert run.status == PASSED, run
     return "11"
-
-
-@pytest.fixture
-def private_cache(shared_cache, tmp_path) -> pathlib.Path:
-    """A cache with the machine's ceilings and nothing else."""
-    cache = tmp_path / "cache"
-    shutil.copytree(shared_cache / "machines", cache / "machines")
-    return cache
 
 
 def problem_text(forward="return x * 2", inputs="[torch.randn(64)]", head="", init="pass"):

@@ -41,10 +41,11 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
   if (!evaluated) return "evaluator: " + evaluated.error().message;
   const auto& verdict = evaluated->evaluation.verdict;
   const std::string name(name_of(verdict.verdict));
-  const std::string told = fmt::format("{}: {} | {} | {} | {}", name, verdict.diagnosis.summary, verdict.diagnosis.place, fmt::join(verdict.diagnosis.evidence, "; "),
-                                       verdict.diagnosis.hint);
+  const std::string told = fmt::format("{}: {} | {} | {} | {}", name, verdict.diagnosis.summary, verdict.diagnosis.place,
+                                       fmt::join(verdict.diagnosis.evidence, "; "), verdict.diagnosis.hint);
   if (verbose) fmt::print("{:<34} {:<8} {}\n", one.kernel, one.command, told);
-  if (std::find(one.expect.begin(), one.expect.end(), name) == one.expect.end()) return fmt::format("{} where {} was expected: {}", name, one.expect, told);
+  if (std::find(one.expect.begin(), one.expect.end(), name) == one.expect.end())
+    return fmt::format("{} where {} was expected: {}", name, one.expect, told);
   if (!one.never_says.empty() && Json(evaluated->evaluation.verdict).dump().find(one.never_says) != std::string::npos)
     return fmt::format("the answer says '{}'", one.never_says);
   return "";
@@ -60,10 +61,14 @@ int main(int argc, char** argv) {
   std::string only;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--repeat" && i + 1 < argc) repeat = std::atoi(argv[++i]);
-    else if (word == "--only" && i + 1 < argc) only = argv[++i];
-    else if (word == "--shard" && i + 1 < argc) std::sscanf(argv[++i], "%d/%d", &shard, &shards);
-    else if (word == "--verbose") verbose = true;
+    if (word == "--repeat" && i + 1 < argc)
+      repeat = std::atoi(argv[++i]);
+    else if (word == "--only" && i + 1 < argc)
+      only = argv[++i];
+    else if (word == "--shard" && i + 1 < argc)
+      std::sscanf(argv[++i], "%d/%d", &shard, &shards);
+    else if (word == "--verbose")
+      verbose = true;
   }
   auto cases = read_cases(folder);
   if (!cases) return fmt::print(stderr, "{}\n", cases.error().message), 2;
@@ -85,8 +90,10 @@ int main(int argc, char** argv) {
       const Case& one = (*cases)[i];
       if (static_cast<int>(i) % shards != shard || one.kernel.find(only) == std::string::npos) continue;
       const std::string problem = run_case(**evaluator, folder, one, verbose);
-      if (problem.empty()) ++passed;
-      else ++failed, fmt::print("FAILED {} ({} on {}): {}\n", one.kernel, one.command, one.problem, problem);
+      if (problem.empty())
+        ++passed;
+      else
+        ++failed, fmt::print("FAILED {} ({} on {}): {}\n", one.kernel, one.command, one.problem, problem);
       std::fflush(stdout);
     }
   }

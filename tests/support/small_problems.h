@@ -36,7 +36,8 @@ inline TensorSpec scalar(const std::string& name, DType dtype, double value) {
   return spec;
 }
 
-inline ProblemDescription problem_of(std::vector<TensorSpec> inputs, std::vector<TensorSpec> parameters, std::vector<TensorSpec> outputs) {
+inline ProblemDescription problem_of(std::vector<TensorSpec> inputs, std::vector<TensorSpec> parameters,
+                                     std::vector<TensorSpec> outputs) {
   ProblemDescription problem;
   problem.name = "small";
   problem.file = "small.py";

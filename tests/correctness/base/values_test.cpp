@@ -82,9 +82,7 @@ TEST(Json, ManyShallowListsAreNoDepth) {
   EXPECT_TRUE(parse_json(text + "[]]", "a test").ok());
 }
 
-TEST(Json, DepthIsAllowedUpToTwoHundred) {
-  EXPECT_TRUE(parse_json(std::string(200, '[') + std::string(200, ']'), "a test").ok());
-}
+TEST(Json, DepthIsAllowedUpToTwoHundred) { EXPECT_TRUE(parse_json(std::string(200, '[') + std::string(200, ']'), "a test").ok()); }
 
 }  // namespace
 }  // namespace kw

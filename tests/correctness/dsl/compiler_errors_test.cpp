@@ -40,13 +40,17 @@ TEST(CompilerErrors, AMissingHeaderSaysWhatMayBeIncluded) {
 }
 
 TEST(CompilerErrors, AnUndefinedFunctionIsNamed) {
-  const auto d = digest("/usr/bin/ld: /tmp/cc1.o: in function `kw_kernel':\nkernel.cpp:(.text+0x1): undefined reference to `cblas_sgemm'\ncollect2: error: ld returned 1 exit status\n");
+  const auto d = digest(
+      "/usr/bin/ld: cc1.o: in function `kw_kernel':\nkernel.cpp:(.text+0x1): undefined reference to `cblas_sgemm'\ncollect2: "
+      "error: ld returned 1 exit status\n");
   EXPECT_NE(d.summary.find("'cblas_sgemm'"), std::string::npos);
   EXPECT_FALSE(d.hint.empty());
 }
 
 TEST(CompilerErrors, AMissingEntryPointShowsItsDeclaration) {
-  const auto d = digest("/usr/bin/ld: /tmp/cc1.o: in function `kw_call':\nkernel.cpp:(.text+0x5): undefined reference to `kw_kernel'\ncollect2: error: ld returned 1 exit status\n");
+  const auto d = digest(
+      "/usr/bin/ld: cc1.o: in function `kw_call':\nkernel.cpp:(.text+0x5): undefined reference to `kw_kernel'\ncollect2: "
+      "error: ld returned 1 exit status\n");
   EXPECT_NE(d.hint.find(kDeclaration), std::string::npos);
 }
 
@@ -65,7 +69,8 @@ TEST(CompilerErrors, AnAssemblersErrorCounts) {
 }
 
 TEST(CompilerErrors, EndlessLinesStayShort) {
-  const auto d = digest("kernel.cpp:1:1: error: " + std::string(1'000'000, 'x') + "\nkernel.cpp:2:1: error: " + std::string(100'000, 'y') + "\n");
+  const auto d = digest("kernel.cpp:1:1: error: " + std::string(1'000'000, 'x') +
+                        "\nkernel.cpp:2:1: error: " + std::string(100'000, 'y') + "\n");
   EXPECT_LT(d.summary.size(), 400u);
   for (const auto& line : d.evidence) EXPECT_LT(line.size(), 300u);
 }

@@ -10,7 +10,8 @@ namespace {
 // "line:name" for each include.
 std::string includes(std::string_view text) {
   std::string all;
-  for (const auto& include : include_lines(text)) all += (all.empty() ? "" : " ") + std::to_string(include.line) + ":" + include.name;
+  for (const auto& include : include_lines(text))
+    all += (all.empty() ? "" : " ") + std::to_string(include.line) + ":" + include.name;
   return all;
 }
 bool has(std::string_view text, std::string_view identifier = "kw_prepare") { return mentions_identifier(text, identifier); }
@@ -54,9 +55,7 @@ TEST(CppText, RawStringsEndAtTheirOwnDelimiter) {
     EXPECT_FALSE(has(std::string("auto s = ") + prefix + "\"(\" kw_prepare)\";")) << prefix;
 }
 
-TEST(CppText, ANameThatEndsInRIsNoRawPrefix) {
-  EXPECT_TRUE(has("#define VAR\nauto s = VAR\"(\"; kw_prepare(); // )\""));
-}
+TEST(CppText, ANameThatEndsInRIsNoRawPrefix) { EXPECT_TRUE(has("#define VAR\nauto s = VAR\"(\"; kw_prepare(); // )\"")); }
 
 TEST(CppText, DigitSeparatorsAreNoCharacters) {
   EXPECT_TRUE(has("int n = 1'000; kw_prepare(); int m = 2'000;"));
@@ -96,7 +95,9 @@ TEST(CppText, CodeOnlyKeepsLines) {
   const std::string text = "int a; // one\n/* two\nthree */ int b;\nauto s = R\"(\n\n)\"; int c;\n#define X \\\n  int d;\nint e;\n";
   const std::string code = code_only(text);
   EXPECT_EQ(std::count(code.begin(), code.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
-  const auto line_of_text = [&](const char* what) { return std::count(code.begin(), code.begin() + static_cast<long>(code.find(what)), '\n') + 1; };
+  const auto line_of_text = [&](const char* what) {
+    return std::count(code.begin(), code.begin() + static_cast<long>(code.find(what)), '\n') + 1;
+  };
   EXPECT_EQ(line_of_text("int b"), 3);
   EXPECT_EQ(line_of_text("int c"), 6);
   EXPECT_EQ(line_of_text("int e"), 9);
@@ -104,7 +105,8 @@ TEST(CppText, CodeOnlyKeepsLines) {
 }
 
 TEST(CppText, UnfinishedTextEndsQuietly) {
-  for (const char* text : {"", "\"", "'", "\"\\", "/*", "/* *", "//", "R\"", "R\"(", "R\"x(", "\\", "/", "#", "#include", "#include <", "%:", "'\\"}) {
+  for (const char* text :
+       {"", "\"", "'", "\"\\", "/*", "/* *", "//", "R\"", "R\"(", "R\"x(", "\\", "/", "#", "#include", "#include <", "%:", "'\\"}) {
     EXPECT_EQ(code_only(text).size(), std::string_view(text).size()) << text;
     include_lines(text);
     EXPECT_FALSE(has(text));

@@ -12,7 +12,9 @@ constexpr std::uint64_t kInput = 0x10000000, kOutput = 0x20000000, kSecondOutput
 
 runner::Spec spec() {
   runner::Spec spec;
-  spec.arguments = {{"x", runner::Role::input, 4000, 4096, 96, 0}, {"w", runner::Role::weight, 64, 4096, 0, 0}, {"out", runner::Role::output, 8192, 8192, 0, 0}};
+  spec.arguments = {{"x", runner::Role::input, 4000, 4096, 96, 0},
+                    {"w", runner::Role::weight, 64, 4096, 0, 0},
+                    {"out", runner::Role::output, 8192, 8192, 0, 0}};
   return spec;
 }
 const RegionAddresses kRegions{{kInput}, {0x18000000}, {kOutput, kSecondOutput}};
@@ -65,7 +67,8 @@ TEST(FailureFromCrash, AnAbortIsExplainedByWhatWasPrinted) {
   EXPECT_EQ(crash(SIGABRT, 0, "terminate called after throwing an instance of 'std::bad_alloc'\n").verdict, Verdict::out_of_memory);
   EXPECT_NE(crash(SIGABRT, 0, "free(): double free detected in tcache 2\n").diagnosis.summary.find("heap"), std::string::npos);
   EXPECT_NE(crash(SIGABRT, 0, "*** stack smashing detected ***: terminated\n").diagnosis.summary.find("stack"), std::string::npos);
-  EXPECT_NE(crash(SIGABRT, 0, "terminate called without an active exception\n").diagnosis.summary.find("exception"), std::string::npos);
+  EXPECT_NE(crash(SIGABRT, 0, "terminate called without an active exception\n").diagnosis.summary.find("exception"),
+            std::string::npos);
   const auto assertion = crash(SIGABRT, 0, "kw-runner: kernel.cpp:3: Assertion `n == 4' failed.\nsecond line\n");
   EXPECT_EQ(assertion.diagnosis.evidence.at(0), "kw-runner: kernel.cpp:3: Assertion `n == 4' failed.");
 }

@@ -10,7 +10,8 @@ namespace {
 // The class of a graph that calls these operations, in this order.
 std::string class_of(const std::vector<std::string>& ops) {
   auto problem = testing::vector_problem(4);
-  problem.graph = {{"nodes", Json::array({{{"name", "x"}, {"kind", "placeholder"}, {"op", "aten.mm.default"}}})}, {"outputs", {"y"}}};
+  problem.graph = {{"nodes", Json::array({{{"name", "x"}, {"kind", "placeholder"}, {"op", "aten.mm.default"}}})},
+                   {"outputs", {"y"}}};
   for (const auto& op : ops) problem.graph["nodes"].push_back({{"name", "n"}, {"kind", "call"}, {"op", op}});
   return workload_class(problem).text();
 }
@@ -24,13 +25,22 @@ TEST(Workload, TheHeaviestOperationIsTheMainOne) {
 }
 
 TEST(Workload, EachClassIsRecognised) {
-  const std::pair<const char*, const char*> rows[] = {
-      {"aten.convolution.default", "convolution"},   {"aten.conv_transpose2d.input", "convolution"}, {"aten.cumsum.default", "scan"},
-      {"aten.mse_loss.default", "loss"},             {"aten._log_softmax.default", "softmax"},       {"aten.native_layer_norm.default", "normalisation"},
-      {"aten.max_pool2d.default", "pooling"},        {"aten.argmax.default", "argument reduction"},  {"aten.mean.dim", "reduction"},
-      {"aten.embedding.default", "gather"},          {"aten.upsample_bilinear2d.vec", "interpolation"}, {"aten.gru.input", "recurrent"},
-      {"aten.bmm.default", "matmul"},                {"aten._native_batch_norm_legit_no_training.default", "normalisation"},
-      {"aten.permute.default", "movement"},          {"aten.tanh.default", "pointwise"}};
+  const std::pair<const char*, const char*> rows[] = {{"aten.convolution.default", "convolution"},
+                                                      {"aten.conv_transpose2d.input", "convolution"},
+                                                      {"aten.cumsum.default", "scan"},
+                                                      {"aten.mse_loss.default", "loss"},
+                                                      {"aten._log_softmax.default", "softmax"},
+                                                      {"aten.native_layer_norm.default", "normalisation"},
+                                                      {"aten.max_pool2d.default", "pooling"},
+                                                      {"aten.argmax.default", "argument reduction"},
+                                                      {"aten.mean.dim", "reduction"},
+                                                      {"aten.embedding.default", "gather"},
+                                                      {"aten.upsample_bilinear2d.vec", "interpolation"},
+                                                      {"aten.gru.input", "recurrent"},
+                                                      {"aten.bmm.default", "matmul"},
+                                                      {"aten._native_batch_norm_legit_no_training.default", "normalisation"},
+                                                      {"aten.permute.default", "movement"},
+                                                      {"aten.tanh.default", "pointwise"}};
   for (const auto& [op, name] : rows) EXPECT_EQ(class_of({op}), name) << op;
 }
 
@@ -47,9 +57,7 @@ TEST(Workload, MovementIsNeverMentionedBesideWork) {
   EXPECT_EQ(class_of({"aten.view.default"}), "movement");
 }
 
-TEST(Workload, PlaceholdersAreNoWork) {
-  EXPECT_EQ(class_of({}), "movement") << "the placeholder's op must not count";
-}
+TEST(Workload, PlaceholdersAreNoWork) { EXPECT_EQ(class_of({}), "movement") << "the placeholder's op must not count"; }
 
 TEST(Workload, RepeatedClassesAreNamedOnce) {
   EXPECT_EQ(class_of({"aten.mm.default", "aten.relu.default", "aten.mm.default", "aten.add.Tensor"}), "matmul + pointwise");
@@ -65,7 +73,9 @@ TEST(Workload, WithoutAGraphItIsUnknown) {
 
 TEST(Workload, OddNodesAreNoHarm) {
   auto problem = testing::vector_problem(4);
-  problem.graph = {{"nodes", {Json(), "text", Json::object(), {{"kind", "call"}}, {{"kind", "call"}, {"op", "aten."}}, {{"kind", "call"}, {"op", ""}}}}};
+  problem.graph = {
+      {"nodes",
+       {Json(), "text", Json::object(), {{"kind", "call"}}, {{"kind", "call"}, {"op", "aten."}}, {{"kind", "call"}, {"op", ""}}}}};
   EXPECT_FALSE(workload_class(problem).text().empty());
 }
 

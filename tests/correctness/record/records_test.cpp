@@ -75,7 +75,8 @@ TEST(TensorSpec, SurvivesJson) {
 }
 
 TEST(ProblemDescription, ArgumentsAreInputsParametersOutputs) {
-  const auto problem = testing::problem_of({tensor("x", TensorKind::input, {2}), scalar("s", DType::i64, 3)}, {tensor("w", TensorKind::parameter, {2})},
+  const auto problem = testing::problem_of({tensor("x", TensorKind::input, {2}), scalar("s", DType::i64, 3)},
+                                           {tensor("w", TensorKind::parameter, {2})},
                                            {tensor("out0", TensorKind::output, {2}), tensor("out1", TensorKind::output, {2})});
   std::string names;
   for (const auto* argument : problem.arguments()) names += argument->name + " ";

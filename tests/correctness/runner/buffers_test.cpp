@@ -1,0 +1,161 @@
+#include "runner/buffers.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace kw::runner {
+namespace {
+
+constexpr std::uint64_t kPoison = 0x0102030405060708ULL;
+
+Spec spec() {
+  Spec spec;
+  spec.slots = 2;
+  spec.out_slots = 2;
+  spec.arguments = {{"x", Role::input, 100, 4096, 3968, 0},
+                    {"s", Role::scalar, 8, 4096, 4032, 0},
+                    {"w", Role::weight, 8192, 8192, 0, 0},
+                    {"out", Role::output, 4000, 4096, 64, kPoison},
+                    {"b", Role::weight, 8, 4096, 4032, 0}};
+  return spec;
+}
+
+// A data file whose every byte tells its page.
+class DataFile {
+ public:
+  explicit DataFile(const Spec& spec) : descriptor_(::memfd_create("kw-test", MFD_CLOEXEC)) {
+    std::string bytes(data_bytes(spec), '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i / 4096 + 1);
+    EXPECT_EQ(::pwrite(descriptor_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  DataFile(const DataFile&) = delete;
+  DataFile& operator=(const DataFile&) = delete;
+  ~DataFile() { ::close(descriptor_); }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+TEST(Protocol, WeightsComeFirstThenTheSlots) {
+  const Spec all = spec();
+  EXPECT_EQ(data_offset(all, 2, 0), 0u);
+  EXPECT_EQ(data_offset(all, 2, 1), 0u) << "weights are the same for every slot";
+  EXPECT_EQ(data_offset(all, 4, 0), 8192u);
+  EXPECT_EQ(data_offset(all, 0, 0), 12288u);
+  EXPECT_EQ(data_offset(all, 1, 0), 16384u);
+  EXPECT_EQ(data_offset(all, 0, 1), 20480u);
+  EXPECT_EQ(data_offset(all, 1, 1), 24576u);
+  EXPECT_EQ(data_bytes(all), 28672u);
+}
+
+TEST(Protocol, RegionsNeverOverlapAndFillTheFile) {
+  const Spec all = spec();
+  std::vector<bool> used(data_bytes(all) / 4096, false);
+  const auto claim = [&](std::size_t argument, int slot) {
+    for (std::uint64_t page = 0; page < all.arguments[argument].region / 4096; ++page) {
+      const std::size_t at = data_offset(all, argument, slot) / 4096 + page;
+      ASSERT_LT(at, used.size());
+      EXPECT_FALSE(used[at]) << "argument " << argument << " slot " << slot;
+      used[at] = true;
+    }
+  };
+  for (const std::size_t weight : {2u, 4u}) claim(weight, 0);
+  for (const std::size_t input : {0u, 1u})
+    for (const int slot : {0, 1}) claim(input, slot);
+  for (const bool page : used) EXPECT_TRUE(page);
+}
+
+TEST(Protocol, ASpecSurvivesJson) {
+  const Json json = spec();
+  EXPECT_EQ(Json(parse_json(json.dump(), "spec")->get<Spec>()), json);
+  EXPECT_EQ(json.at("arguments").at(1).at("role"), "scalar");
+}
+
+TEST(Buffers, ArgumentsPointAtTheirData) {
+  for (const bool shared : {true, false}) {
+    Spec all = spec();
+    all.shared_inputs = shared;
+    const DataFile file(all);
+    const auto buffers = Buffers::map(all, file.descriptor());
+    ASSERT_TRUE(buffers.ok()) << buffers.error().message;
+    for (const int slot : {0, 1}) {
+      const auto arguments = buffers->arguments(slot, slot);
+      ASSERT_EQ(arguments.size(), 5u);
+      for (const std::size_t i : {0u, 1u, 2u, 4u}) {
+        EXPECT_EQ(arguments[i], buffers->region(i, slot, slot) + all.arguments[i].lead);
+        EXPECT_EQ(*static_cast<char*>(arguments[i]), static_cast<char>(data_offset(all, i, slot) / 4096 + 1))
+            << "argument " << i << " slot " << slot;
+      }
+    }
+    EXPECT_EQ(buffers->arguments(0, 0)[2], buffers->arguments(1, 0)[2]) << "one copy of the weights";
+    EXPECT_NE(buffers->arguments(0, 0)[3], buffers->arguments(0, 1)[3]);
+  }
+}
+
+TEST(Buffers, OutputsAreFilledWithPoisonIncludingTheirSurroundings) {
+  const Spec all = spec();
+  const DataFile file(all);
+  const auto buffers = Buffers::map(all, file.descriptor());
+  ASSERT_TRUE(buffers.ok());
+  const auto is_poison = [&](int out_slot) {
+    const char* region = buffers->region(3, 0, out_slot);
+    for (std::size_t i = 0; i < 4096; i += 8)
+      if (std::memcmp(region + i, &kPoison, 8) != 0) return false;
+    return true;
+  };
+  EXPECT_TRUE(is_poison(0) && is_poison(1));
+  std::memset(buffers->region(3, 0, 0), 1, 4096);
+  std::memset(buffers->region(3, 0, 1), 1, 4096);
+  buffers->poison(0);
+  EXPECT_TRUE(is_poison(0));
+  EXPECT_FALSE(is_poison(1)) << "the other slot is left alone";
+}
+
+TEST(Buffers, SharedContentsShowChangesAndCopiesDoNot) {
+  for (const bool shared : {true, false}) {
+    Spec all = spec();
+    all.shared_inputs = shared;
+    const DataFile file(all);
+    const auto buffers = Buffers::map(all, file.descriptor());
+    ASSERT_TRUE(buffers.ok());
+    const char changed = 99;
+    ASSERT_EQ(::pwrite(file.descriptor(), &changed, 1, static_cast<off_t>(data_offset(all, 0, 0) + all.arguments[0].lead)), 1);
+    EXPECT_EQ(*static_cast<char*>(buffers->arguments(0, 0)[0]) == changed, shared);
+  }
+}
+
+TEST(Buffers, AnEmptyTensorHasAnAddressOfItsOwn) {
+  Spec all = spec();
+  all.arguments[0] = {"none", Role::input, 0, 0, 0, 0};
+  const DataFile file(all);
+  const auto buffers = Buffers::map(all, file.descriptor());
+  ASSERT_TRUE(buffers.ok()) << buffers.error().message;
+  EXPECT_NE(buffers->arguments(0, 0)[0], nullptr);
+}
+
+TEST(BuffersDeathTest, GuardsAndInputsFault) {
+  ::testing::FLAGS_gtest_death_test_style = "fast";
+  const Spec all = spec();
+  const DataFile file(all);
+  const auto buffers = Buffers::map(all, file.descriptor());
+  ASSERT_TRUE(buffers.ok());
+  const auto touch = [](volatile char* at) { *at = 1; };
+  const auto look = [](const volatile char* at) { return *at; };
+  char* output = buffers->region(3, 0, 0);
+  touch(output);
+  touch(output + 4095);
+  EXPECT_EXIT(touch(output - 1), ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(touch(output + 4096), ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(touch(output + 4096 + kGuardBytes - 1), ::testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT((void)look(output - kGuardBytes), ::testing::KilledBySignal(SIGSEGV), "");
+  for (const std::size_t read_only : {0u, 1u, 2u, 4u})
+    EXPECT_EXIT(touch(buffers->region(read_only, 0, 0)), ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+}  // namespace
+}  // namespace kw::runner
