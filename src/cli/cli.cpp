@@ -1,6 +1,9 @@
 #include "cli/cli.h"
 
+#include <algorithm>
+#include <csignal>
 #include <exception>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -12,10 +15,10 @@ namespace {
 void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
   command.add_option("kernel", options.kernel, "the kernel's source, a .cpp file")->required();
-  command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")->allow_extra_args(false);
+  command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")->allow_extra_args(false)->type_name("NAME=VALUE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
-  command.add_option("--seed", options.seed, "the inputs of an earlier verdict");
+  command.add_option("--seed", options.seed, "the inputs of an earlier verdict")->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
   command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
   command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
       ->check(CLI::Range(0.1, 86400.0));
@@ -72,8 +75,14 @@ int run_cli(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kPassed : kBadInput;
+    if (e.get_exit_code() == 0) return app.exit(e), kPassed;
+    const bool wants_json = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+    std::string message = e.what();
+    if (argc > 1 && app.get_subcommands().empty()) message = "'" + std::string(argv[1]) + "' is no command";
+    Output(wants_json).error(bad_input(message, "kernelwright --help, or kernelwright COMMAND --help"));
+    return kBadInput;
   }
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a signal to die of
   Output output(json);
   try {
     if (*doctor_command) return report(run_doctor(doctor, output), output);

@@ -98,6 +98,12 @@ Result<int> run_measure(const JudgeOptions& options, Output& output) {
   }
   KW_TRY(Candidate baseline, candidate_of(options.against, options));
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
+  for (Candidate* each : {&baseline, &candidate}) {
+    JudgeOptions of_this = options;
+    of_this.kernel = each == &baseline ? options.against : options.kernel;
+    KW_TRY(const Evaluated judged, evaluator->verify(problem, *each, command_line("verify", of_this)));
+    if (judged.evaluation.verdict.verdict != Verdict::passed) return print(judged, problem.description, output);
+  }
   KW_TRY(const Measurement measured, evaluator->measure_against(problem, baseline, candidate));
   VerdictRecord verdict;
   verdict.verdict = measured.verdict;

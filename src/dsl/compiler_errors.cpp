@@ -25,6 +25,13 @@ int kernel_line(const std::string& line) {
   return line.size() > number && line[number - 1] == ':' ? std::atoi(line.c_str() + number) : 0;
 }
 
+// The compiler knows the file under the name that it was copied to.
+std::string as_users_file(std::string text, const std::string& kernel_file) {
+  for (std::size_t at = text.find(kKernel); at != std::string::npos; at = text.find(kKernel, at + kernel_file.size()))
+    text.replace(at, kKernel.size(), kernel_file);
+  return text;
+}
+
 std::string shorten(std::string text, std::size_t most) {
   if (text.size() > most) text = text.substr(0, most) + " ...";
   return text;
@@ -47,7 +54,7 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
     for (std::size_t on = i + 1; line == 0 && on < lines.size() && on - i < 40; ++on) line = kernel_line(lines[on]);
     if (line > 0) d.place = fmt::format("{}:{}", kernel_file, line);
     for (std::size_t on = i + 1; on < lines.size() && d.evidence.size() < 2; ++on)
-      if (std::regex_search(lines[on], error_line)) d.evidence.push_back(shorten(lines[on], 200));
+      if (std::regex_search(lines[on], error_line)) d.evidence.push_back(shorten(as_users_file(lines[on], kernel_file), 200));
     break;
   }
   if (d.place.empty() && std::regex_search(output, found, undefined)) {
@@ -66,7 +73,7 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
   if (d.summary == "the kernel does not compile")
     for (const auto& line : lines)
       if (d.evidence.size() < 3 && (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos))
-        d.evidence.push_back(shorten(line, 200));
+        d.evidence.push_back(shorten(as_users_file(line, kernel_file), 200));
   return d;
 }
 

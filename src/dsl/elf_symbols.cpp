@@ -27,8 +27,13 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
   const auto* header = at<Elf64_Ehdr>(file, 0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
     return broken();
+  // Where there are more sections than the header can count, the first one tells how many.
+  const auto* first = at<Elf64_Shdr>(file, header->e_shoff);
+  if (first == nullptr || header->e_shoff == 0) return broken();
+  const std::uint64_t sections = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
+  if (sections == 0) return broken();
   ElfSymbols symbols;
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+  for (std::uint64_t i = 0; i < sections; ++i) {
     const auto* section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
     if (section == nullptr) return broken();
     if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_SYMTAB) continue;

@@ -232,7 +232,8 @@ struct Session::State {
         runner_pid = who.pid;  // translated into our namespace by the kernel
       }
       auto message = parse_json(std::string_view(text).substr(0, static_cast<std::size_t>(got)), "the runner's message");
-      if (!message || !message->is_object()) return Json{{"event", "nonsense"}};
+      // Whatever the kernel sent in the runner's place: every message is an object with the name of an event.
+      if (!message || !message->is_object() || !message->contains("event") || !message->at("event").is_string()) return Json{{"event", "nonsense"}};
       return *message;
     }
   }
@@ -247,10 +248,17 @@ struct Session::State {
     return failure_from_end(*outcome, stage, deadline_seconds);
   }
 
+  // A message with fields of other types than the runner's is not the runner's.
   RunFailure failure_from_message(const Json& message, const std::string& stage) {
+    auto failure = read_fields("the runner's message", [&] { return read_failure(message, stage); });
+    return failure ? *failure : read_failure({{"event", "nonsense"}}, stage);
+  }
+
+  RunFailure read_failure(const Json& message, const std::string& stage) {
     const std::string event = message.value("event", "");
     std::string errors;
     if (event != "threw" && process) {
+      if (!process->wait_for(milliseconds(2000))) process->kill();  // after these the runner ends by itself
       auto outcome = process->finish();
       process.reset();
       runner_pid = 0;
@@ -288,8 +296,8 @@ struct Session::State {
       answered.failure = failure_at_end(stage, late, std::chrono::duration<double>(limit).count());
       return answered;
     }
-    const bool is_expected =
-        message->value("event", "") == event && (ticket == 0 || message->value("ticket", std::uint64_t{0}) == ticket);
+    const Json sent = message->value("ticket", Json());
+    const bool is_expected = message->at("event") == event && (ticket == 0 || (sent.is_number_unsigned() && sent == ticket));
     std::optional<T> value;
     if (is_expected) {
       auto fields = read_fields("the runner's message", [&] { return read(*message); });

@@ -75,15 +75,15 @@ class Timer {
     comparison.speedup = ratio.value;
     comparison.interval = ratio.interval;
     comparison.pairs = static_cast<int>(pairs.size());
-    std::vector<double> all[2];
+    std::vector<double> baseline_blocks, candidate_blocks;
     for (const auto& pair : pairs) {
-      all[0].insert(all[0].end(), pair.baseline.begin(), pair.baseline.end());
-      all[1].insert(all[1].end(), pair.candidate.begin(), pair.candidate.end());
+      comparison.calls += static_cast<int>(pair.candidate.size());
+      baseline_blocks.push_back(block_seconds(pair.baseline));
+      candidate_blocks.push_back(block_seconds(pair.candidate));
     }
-    comparison.calls = static_cast<int>(all[1].size());
-    comparison.baseline_seconds = median(all[0]);
-    comparison.candidate_seconds = median(all[1]);
-    candidate_times_.insert(candidate_times_.end(), all[1].begin(), all[1].end());
+    comparison.baseline_seconds = median(baseline_blocks);
+    comparison.candidate_seconds = median(candidate_blocks);
+    candidate_times_.insert(candidate_times_.end(), candidate_blocks.begin(), candidate_blocks.end());
     timing_.comparisons.push_back(comparison);
     return std::optional<RunFailure>{};
   }

@@ -2,67 +2,61 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 namespace kw {
 namespace {
 
-constexpr int kResamples = 2000;
-constexpr double kTail = 0.025;
-
-double sorted_median(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+// The value at a share of the way through sorted values, interpolated.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// The largest k for which P(Binomial(n, 1/2) < k) stays within the tail: the k-th smallest and k-th largest values
-// enclose the median with at least 95%. 0 when n is too small for any.
-std::size_t order_statistic(std::size_t n) {
-  double probability = std::pow(0.5, static_cast<double>(n));  // of 0 heads
-  double cumulative = 0;
-  std::size_t k = 0;
-  while (k < n && cumulative + probability <= kTail) {
-    cumulative += probability;
-    probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-    ++k;
-  }
-  return k;
+double quantile_of(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return quantile(values, share);
+}
+
+// The averages of all pairs of values, each with itself too. Their median is the centre; how many of them lie below a point is
+// the signed-rank statistic for it.
+std::vector<double> walsh_averages(const std::vector<double>& values) {
+  std::vector<double> averages;
+  averages.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t k = i; k < values.size(); ++k) averages.push_back((values[i] + values[k]) / 2);
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
+// How many averages to leave out at either end for 95%. With fewer than six values not even all of them suffice: none.
+std::size_t left_out(std::size_t n) {
+  if (n < 6) return 0;
+  const auto count = static_cast<double>(n);
+  const double mean = count * (count + 1) / 4;
+  const double spread = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
+  return static_cast<std::size_t>(std::max(0.0, std::floor(mean - 1.96 * spread - 0.5)));
 }
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return sorted_median(values);
-}
+double median(std::vector<double> values) { return quantile_of(std::move(values), 0.5); }
 
-Ratio speedup_of(const std::vector<BlockPair>& pairs, std::uint64_t seed) {
-  std::vector<double> ratios;
+double block_seconds(const std::vector<double>& calls) { return quantile_of(calls, 0.25); }
+
+Ratio speedup_of(const std::vector<BlockPair>& pairs) {
+  std::vector<double> logarithms;
   for (const auto& pair : pairs) {
-    const double candidate = median(pair.candidate);
-    if (candidate > 0 && !pair.baseline.empty()) ratios.push_back(median(pair.baseline) / candidate);
+    const double baseline = block_seconds(pair.baseline);
+    const double candidate = block_seconds(pair.candidate);
+    if (baseline > 0 && candidate > 0) logarithms.push_back(std::log(baseline / candidate));
   }
-  if (ratios.empty()) return {};
-  std::sort(ratios.begin(), ratios.end());
-  Ratio ratio;
-  ratio.value = sorted_median(ratios);
-
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<std::size_t> pick(0, ratios.size() - 1);
-  std::vector<double> medians;
-  std::vector<double> sample(ratios.size());
-  for (int i = 0; i < kResamples; ++i) {
-    for (auto& value : sample) value = ratios[pick(random)];
-    medians.push_back(median(sample));
-  }
-  std::sort(medians.begin(), medians.end());
-  const auto at = [&](double share) { return medians[static_cast<std::size_t>(share * (kResamples - 1))]; };
-  ratio.interval = {at(kTail), at(1 - kTail)};
-  const std::size_t k = order_statistic(ratios.size());
-  ratio.interval.low = std::min(ratio.interval.low, k == 0 ? ratios.front() : ratios[k - 1]);
-  ratio.interval.high = std::max(ratio.interval.high, k == 0 ? ratios.back() : ratios[ratios.size() - k]);
-  return ratio;
+  if (logarithms.empty()) return {};
+  const std::vector<double> averages = walsh_averages(logarithms);
+  const std::size_t skip = left_out(logarithms.size());
+  return {std::exp(quantile(averages, 0.5)), {std::exp(averages[skip]), std::exp(averages[averages.size() - 1 - skip])}};
 }
 
 }  // namespace kw

@@ -1,7 +1,6 @@
 // The numbers behind a speedup: medians, and an interval that holds for noisy, shared machines.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "record/timing.h"
@@ -17,12 +16,17 @@ struct BlockPair {
 };
 
 struct Ratio {
-  double value = 0;  // the median over pairs of (baseline's median / candidate's median)
+  double value = 0;
   Interval interval;
 };
 
-// 95%: bootstrap over pairs, never narrower than the distribution-free interval of a median. The pairs stay together, so
-// that a machine that turns slow for a while slows both sides of a ratio alike.
-Ratio speedup_of(const std::vector<BlockPair>& pairs, std::uint64_t seed = 1);
+// What a block says of its side: the lower quartile of its calls. What disturbs a call only ever adds to it, so the quicker
+// calls tell of the kernel and the slower ones of the machine.
+double block_seconds(const std::vector<double>& calls);
+
+// The ratio of block_seconds within each pair; over the pairs, the centre (Hodges-Lehmann) and its 95% interval by signed ranks.
+// The pairs stay together, so that a machine that turns slow for a while slows both sides of a ratio alike; and for a
+// kernel against itself a pair is as likely to fall on either side of 1, which is all that the interval relies on.
+Ratio speedup_of(const std::vector<BlockPair>& pairs);
 
 }  // namespace kw

@@ -88,7 +88,13 @@ OracleSubject::~OracleSubject() {
 Result<Block> OracleSubject::block(std::span<const int> order, int warmup) {
   if (generation_ != oracle_.generation()) KW_CHECK(load());
   const auto timed = order.subspan(static_cast<std::size_t>(warmup));
-  KW_TRY(const Json answer, oracle_.ask("baseline_block", {{"handle", handle_}, {"order", timed}, {"warmup", warmup}}));
+  const auto ask = [&] { return oracle_.ask("baseline_block", {{"handle", handle_}, {"order", timed}, {"warmup", warmup}}); };
+  auto answered = ask();
+  if (!answered && generation_ != oracle_.generation()) {  // it died under the question: the new one has no such handle yet
+    KW_CHECK(load());
+    answered = ask();
+  }
+  KW_TRY(const Json answer, std::move(answered));
   KW_TRY(auto seconds, read_fields("the oracle's answer", [&] { return answer.at("seconds").get<std::vector<double>>(); }));
   if (seconds.empty()) return internal_error("the oracle timed no calls");
   return Block{std::move(seconds), {}};

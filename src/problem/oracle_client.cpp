@@ -91,6 +91,7 @@ struct OracleClient::State {
       }
       for (const auto& [name, value] : timing_environment()) ::setenv(name.c_str(), value.c_str(), 1);
       if (options.threads > 0) ::setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
+      ::setenv("PYTHONSAFEPATH", "1", 1);  // or files of the current folder would hide Python's own modules
       ::setenv("PYTHONPATH", oracle_folder.c_str(), 1);
       ::setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
       ::setenv("TORCHINDUCTOR_CACHE_DIR", inductor.c_str(), 0);
@@ -177,7 +178,7 @@ struct OracleClient::State {
 Result<std::string> oracle_python() {
   if (const char* chosen = std::getenv("KERNELWRIGHT_PYTHON"); chosen && *chosen) {
     const std::string found = find_program(chosen);
-    if (found.empty()) return bad_input(fmt::format("KERNELWRIGHT_PYTHON={} is not a program", chosen));
+    if (found.empty()) return bad_input(fmt::format("KERNELWRIGHT_PYTHON={} is not a program", chosen), "set it to a Python that has PyTorch, or unset it");
     return found;
   }
   if (auto root = install_root(); root && fs::exists(*root / ".venv" / "bin" / "python"))
@@ -225,6 +226,8 @@ Result<Json> OracleClient::ask(const std::string& op, Json arguments, std::chron
     }
     const std::string last_words = state_->tail_of_errors();
     state_->stop();
+    if (last_words.find("No module named 'torch'") != std::string::npos)
+      return bad_input("the oracle's Python has no PyTorch (" + last_words + ")", "run tools/setup, or set KERNELWRIGHT_PYTHON to a Python that has torch");
     if (attempt == 1)
       return internal_error(fmt::format("the oracle died twice during '{}'{}", op, last_words.empty() ? "" : ": " + last_words),
                             "run 'kernelwright doctor'; if memory is short, close other programs or shrink the problem");

@@ -15,10 +15,10 @@ struct Interval {
 
 struct Comparison {
   std::string baseline;          // eager, compile, or the other kernel's file
-  double baseline_seconds = 0;   // median of a call
-  double candidate_seconds = 0;  // median of a call, in the blocks paired with this baseline
-  double speedup = 0;            // ratio of medians
-  Interval interval;             // 95%, bootstrap over pairs of blocks
+  double baseline_seconds = 0;   // of a call: the median over blocks of a block's lower quartile
+  double candidate_seconds = 0;  // the same, in the blocks paired with this baseline
+  double speedup = 0;            // centre of the ratios within pairs
+  Interval interval;             // 95%, by signed ranks over pairs of blocks
   int pairs = 0;
   int calls = 0;  // timed calls of each side
   [[nodiscard]] bool is_win() const { return interval.low > 1; }
@@ -26,7 +26,7 @@ struct Comparison {
 
 struct TimingRecord {
   std::vector<Comparison> comparisons;
-  double seconds = 0;            // the candidate's median call
+  double seconds = 0;            // the candidate's call, over all comparisons
   double prepare_seconds = 0;    // kw_prepare, once per weights; 0 when there is none
   double prepare_bytes = 0;      // memory that it holds on to
   double gflops_per_second = 0;  // 0 when the graph's FLOPs are unknown

@@ -48,6 +48,11 @@ std::string graph_text(const ProblemDescription& problem) {
   return fmt::format("{:<12}{}\n", "graph", text);
 }
 
+std::string share_of_tolerance(double times) {
+  if (times <= 10) return fmt::format("{:.0f}%", times * 100);
+  return times < 1e6 ? fmt::format("{:.0f} times", times) : "far beyond";
+}
+
 }  // namespace
 
 std::string Paint::good(std::string_view text) const { return painted(on, "32;1", text); }
@@ -105,8 +110,8 @@ std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
       for (const auto& check : verdict.checks)
         if (check.outputs[i].worst_of_tolerance > worst->outputs[i].worst_of_tolerance || !check.passed) worst = &check;
       const auto& o = worst->outputs[i];
-      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>13.0f}%\n", o.output, worst->distribution, o.max_error,
-                          o.max_error_eager, std::min(o.worst_of_tolerance, 9.99e6) * 100);
+      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>14}\n", o.output, worst->distribution, o.max_error,
+                          o.max_error_eager, share_of_tolerance(o.worst_of_tolerance));
     }
   }
   for (const auto& note : verdict.notes) text += fmt::format("  {:<9} {}\n", "note", note);

@@ -30,6 +30,12 @@ OutputCheck output_check(const ProblemDescription& problem, const std::string& p
   };
 }
 
+bool compares_with(const TimingRecord& timing, const std::string& baseline) {
+  for (const auto& comparison : timing.comparisons)
+    if (comparison.baseline == baseline) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<int> usable_cores(int count) {
@@ -51,7 +57,7 @@ Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
   KW_TRY(Machine machine, this_machine(request));
   const int threads = options.threads > 0 ? options.threads : machine.cores;
   if (threads > machine.cores)
-    return bad_input(fmt::format("--threads {} is more than the {} cores that may be used here", threads, machine.cores));
+    return bad_input(fmt::format("--threads {} is more than the {} cores that may be used here", threads, machine.cores), "leave --threads out to use them all");
   const auto cores = usable_cores(threads);
   OracleOptions oracle{threads, cores, options.progress};
   std::unique_ptr<Evaluator> evaluator(new Evaluator(std::move(options), std::move(oracle)));
@@ -144,16 +150,20 @@ Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& can
   KW_TRY(Evaluation evaluation, judge(problem, candidate, command, draw));
   KW_CHECK(archive_subjects(problem));
   KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
-  return Evaluated{std::move(evaluation), false};
+  KW_TRY(auto kept, archive_->get_evaluation(evaluation.id));
+  return Evaluated{std::move(*kept), false};
 }
 
 Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   KW_CHECK(warm_up());
+  const auto has_baselines = [&](const TimingRecord& timing) {
+    return (!options_.eager || compares_with(timing, "eager")) && (!options_.compile || compares_with(timing, "compile"));
+  };
   std::optional<Evaluation> known;
   if (!options_.again && !options_.fresh && !options_.seed) {
     KW_TRY(known, archive_->find_evaluation(key));
-    if (known && (known->timing || known->verdict.verdict != Verdict::passed)) return Evaluated{std::move(*known), true};
+    if (known && ((known->timing && has_baselines(*known->timing)) || known->verdict.verdict != Verdict::passed)) return Evaluated{std::move(*known), true};
   }
   const TensorStore store(problem, options_.precision);
   std::uint64_t draw = 0;
@@ -161,7 +171,10 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
     KW_TRY(known, judge(problem, candidate, command, draw));
     KW_CHECK(archive_subjects(problem));
     KW_TRY(known->id, archive_->put_evaluation(*known));
-    if (known->verdict.verdict != Verdict::passed) return Evaluated{std::move(*known), false};
+    if (known->verdict.verdict != Verdict::passed) {
+      KW_TRY(auto kept, archive_->get_evaluation(known->id));
+      return Evaluated{std::move(*kept), false};
+    }
   } else {
     KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
     if (!compiled.kernel)
@@ -183,7 +196,8 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
     known->verdict.repeat = fmt::format("{} --seed {}", command, draw);
     KW_TRY(known->id, archive_->put_evaluation(*known));
   }
-  return Evaluated{std::move(*known), false};
+  KW_TRY(auto kept, archive_->get_evaluation(known->id));
+  return Evaluated{std::move(*kept), false};
 }
 
 Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate) {
