@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/timing_environment.h"
 #include "base/subprocess.h"
+#include "base/timing_environment.h"
 #include "dsl/problem_header.h"
 
 namespace kw::turnaround {

@@ -122,7 +122,8 @@ Result<Database> Database::open(const fs::path& path) {
     return bad_input(fmt::format("the archive {} is a folder, not a file", path.string()), "name a file");
   // SQLite would try to open it for reading and report that instead.
   if (!fs::exists(path, code) && ::access(path.parent_path().c_str(), W_OK) != 0)
-    return internal_error(fmt::format("cannot write the archive {} ({})", path.string(), std::generic_category().message(errno)), "check the permissions of its folder, or set KERNELWRIGHT_HOME to a folder that you can write");
+    return internal_error(fmt::format("cannot write the archive {} ({})", path.string(), std::generic_category().message(errno)),
+                          "check the permissions of its folder, or set KERNELWRIGHT_HOME to a folder that you can write");
   sqlite3* connection = nullptr;
   const int outcome = sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(path, connection);  // SQLite gives a connection to close even when it failed

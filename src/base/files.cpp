@@ -28,7 +28,9 @@ Result<std::string> read_file(const fs::path& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return bad_input(fmt::format("{} is a folder, not a file", path.string()), "name a file in it");
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return bad_input(fmt::format("cannot read {}: {}", path.string(), reason()), errno == ENOENT ? "check the path" : "check its permissions");
+  if (fd < 0)
+    return bad_input(fmt::format("cannot read {}: {}", path.string(), reason()),
+                     errno == ENOENT ? "check the path" : "check its permissions");
   std::string content;
   char block[65536];
   for (;;) {
@@ -118,7 +120,8 @@ fs::path executable_folder() {
 Result<fs::path> install_root() {
   if (const char* value = std::getenv("KERNELWRIGHT_ROOT"); value && *value) {
     if (fs::exists(fs::path(value) / "oracle" / "kw_oracle")) return fs::path(value);
-    return bad_input(fmt::format("KERNELWRIGHT_ROOT={} has no oracle/kw_oracle in it", value), "set it to the folder of the checkout, or unset it");
+    return bad_input(fmt::format("KERNELWRIGHT_ROOT={} has no oracle/kw_oracle in it", value),
+                     "set it to the folder of the checkout, or unset it");
   }
   for (fs::path folder = executable_folder();; folder = folder.parent_path()) {
     if (fs::exists(folder / "oracle" / "kw_oracle")) return folder;

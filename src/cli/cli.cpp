@@ -15,10 +15,13 @@ namespace {
 void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
   command.add_option("kernel", options.kernel, "the kernel's source, a .cpp file")->required();
-  command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")->allow_extra_args(false)->type_name("NAME=VALUE");
+  command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
-  command.add_option("--seed", options.seed, "the inputs of an earlier verdict")->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
+  command.add_option("--seed", options.seed, "the inputs of an earlier verdict")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
   command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
   command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
       ->check(CLI::Range(0.1, 86400.0));

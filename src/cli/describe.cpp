@@ -15,7 +15,10 @@ Result<int> run_describe(const DescribeOptions& options, Output& output) {
   KW_TRY(const Machine machine, this_machine(request));
   const auto& problem = source.description;
   const int threads = options.threads > 0 ? options.threads : machine.cores;
-  if (threads > machine.cores) return bad_input("--threads " + std::to_string(threads) + " is more than the " + std::to_string(machine.cores) + " cores that may be used here", "leave --threads out to use them all");
+  if (threads > machine.cores)
+    return bad_input("--threads " + std::to_string(threads) + " is more than the " + std::to_string(machine.cores) +
+                         " cores that may be used here",
+                     "leave --threads out to use them all");
   const Workload workload{problem.flops, problem.bytes, problem.essential_bytes};
   const Roofline roofline = roofline_of(machine, workload, threads);
   const WorkloadClass kind = workload_class(problem);

@@ -120,7 +120,8 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
                   digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
 
   if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
-    return bad_input(fmt::format("{} said that it succeeded but wrote nothing", compiler), "set KERNELWRIGHT_CXX to a C++ compiler such as g++");
+    return bad_input(fmt::format("{} said that it succeeded but wrote nothing", compiler),
+                     "set KERNELWRIGHT_CXX to a C++ compiler such as g++");
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
   if (auto objection = screen_dependencies(dependencies, folder.string())) return failed(Verdict::forbidden, *objection);
   if (!options.debug) {

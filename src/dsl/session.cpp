@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "base/timing_environment.h"
 #include "base/files.h"
+#include "base/timing_environment.h"
 #include "dsl/run_failure.h"
 #include "runner/protocol.h"
 #include "sandbox/library_files.h"
@@ -233,7 +233,8 @@ struct Session::State {
       }
       auto message = parse_json(std::string_view(text).substr(0, static_cast<std::size_t>(got)), "the runner's message");
       // Whatever the kernel sent in the runner's place: every message is an object with the name of an event.
-      if (!message || !message->is_object() || !message->contains("event") || !message->at("event").is_string()) return Json{{"event", "nonsense"}};
+      if (!message || !message->is_object() || !message->contains("event") || !message->at("event").is_string())
+        return Json{{"event", "nonsense"}};
       return *message;
     }
   }

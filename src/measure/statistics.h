@@ -20,7 +20,7 @@ struct Ratio {
   Interval interval;
 };
 
-// What a block says of its side: the lower quartile of its calls. What disturbs a call only ever adds to it, so the quicker
+// What a block says of its side: the lowest decile of its calls. What disturbs a call only ever adds to it, so the quicker
 // calls tell of the kernel and the slower ones of the machine.
 double block_seconds(const std::vector<double>& calls);
 

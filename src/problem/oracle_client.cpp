@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "base/timing_environment.h"
 #include "base/files.h"
 #include "base/subprocess.h"
+#include "base/timing_environment.h"
 
 namespace kw {
 namespace {
@@ -178,7 +178,9 @@ struct OracleClient::State {
 Result<std::string> oracle_python() {
   if (const char* chosen = std::getenv("KERNELWRIGHT_PYTHON"); chosen && *chosen) {
     const std::string found = find_program(chosen);
-    if (found.empty()) return bad_input(fmt::format("KERNELWRIGHT_PYTHON={} is not a program", chosen), "set it to a Python that has PyTorch, or unset it");
+    if (found.empty())
+      return bad_input(fmt::format("KERNELWRIGHT_PYTHON={} is not a program", chosen),
+                       "set it to a Python that has PyTorch, or unset it");
     return found;
   }
   if (auto root = install_root(); root && fs::exists(*root / ".venv" / "bin" / "python"))
@@ -227,7 +229,8 @@ Result<Json> OracleClient::ask(const std::string& op, Json arguments, std::chron
     const std::string last_words = state_->tail_of_errors();
     state_->stop();
     if (last_words.find("No module named 'torch'") != std::string::npos)
-      return bad_input("the oracle's Python has no PyTorch (" + last_words + ")", "run tools/setup, or set KERNELWRIGHT_PYTHON to a Python that has torch");
+      return bad_input("the oracle's Python has no PyTorch (" + last_words + ")",
+                       "run tools/setup, or set KERNELWRIGHT_PYTHON to a Python that has torch");
     if (attempt == 1)
       return internal_error(fmt::format("the oracle died twice during '{}'{}", op, last_words.empty() ? "" : ": " + last_words),
                             "run 'kernelwright doctor'; if memory is short, close other programs or shrink the problem");

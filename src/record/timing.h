@@ -15,7 +15,7 @@ struct Interval {
 
 struct Comparison {
   std::string baseline;          // eager, compile, or the other kernel's file
-  double baseline_seconds = 0;   // of a call: the median over blocks of a block's lower quartile
+  double baseline_seconds = 0;   // of a call: the median over blocks of a block's lowest decile
   double candidate_seconds = 0;  // the same, in the blocks paired with this baseline
   double speedup = 0;            // centre of the ratios within pairs
   Interval interval;             // 95%, by signed ranks over pairs of blocks

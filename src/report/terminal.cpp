@@ -110,8 +110,8 @@ std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
       for (const auto& check : verdict.checks)
         if (check.outputs[i].worst_of_tolerance > worst->outputs[i].worst_of_tolerance || !check.passed) worst = &check;
       const auto& o = worst->outputs[i];
-      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>14}\n", o.output, worst->distribution, o.max_error,
-                          o.max_error_eager, share_of_tolerance(o.worst_of_tolerance));
+      text += fmt::format("  {:<14}{:<12}{:>12.2e}{:>14.2e}{:>14}\n", o.output, worst->distribution, o.max_error, o.max_error_eager,
+                          share_of_tolerance(o.worst_of_tolerance));
     }
   }
   for (const auto& note : verdict.notes) text += fmt::format("  {:<9} {}\n", "note", note);

@@ -57,7 +57,8 @@ Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
   KW_TRY(Machine machine, this_machine(request));
   const int threads = options.threads > 0 ? options.threads : machine.cores;
   if (threads > machine.cores)
-    return bad_input(fmt::format("--threads {} is more than the {} cores that may be used here", threads, machine.cores), "leave --threads out to use them all");
+    return bad_input(fmt::format("--threads {} is more than the {} cores that may be used here", threads, machine.cores),
+                     "leave --threads out to use them all");
   const auto cores = usable_cores(threads);
   OracleOptions oracle{threads, cores, options.progress};
   std::unique_ptr<Evaluator> evaluator(new Evaluator(std::move(options), std::move(oracle)));
@@ -163,7 +164,8 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
   std::optional<Evaluation> known;
   if (!options_.again && !options_.fresh && !options_.seed) {
     KW_TRY(known, archive_->find_evaluation(key));
-    if (known && ((known->timing && has_baselines(*known->timing)) || known->verdict.verdict != Verdict::passed)) return Evaluated{std::move(*known), true};
+    if (known && ((known->timing && has_baselines(*known->timing)) || known->verdict.verdict != Verdict::passed))
+      return Evaluated{std::move(*known), true};
   }
   const TensorStore store(problem, options_.precision);
   std::uint64_t draw = 0;
