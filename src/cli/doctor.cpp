@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/files.h"
 #include "base/subprocess.h"
@@ -12,6 +13,7 @@
 #include "problem/problem_source.h"
 #include "report/numbers.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/seccomp_filter.h"
 
 namespace kw {
 namespace {
@@ -70,6 +72,14 @@ Finding sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
   return finding;
 }
 
+Finding call_filter() {
+  Finding finding{"seccomp", false, true, "", "a filter of system calls", "a Linux kernel with CONFIG_SECCOMP_FILTER, outside of containers that forbid it"};
+  auto filters = sandbox::RunnerFilters::prepare({});
+  finding.present = filters.ok();
+  finding.detail = filters ? "works here" : filters.error().message;
+  return finding;
+}
+
 Finding torch() {
   Finding finding = python_package("PyTorch", "torch", "references and baselines", "tools/setup");
   finding.needed = true;
@@ -100,6 +110,7 @@ std::string ceilings_text(const Machine& machine) {
   std::string text = fmt::format("{}: {} core{}, L1 {}, L2 {}, L3 {}, {} of memory\n", machine.cpu_model, machine.cores,
                                  machine.cores == 1 ? "" : "s", human_bytes(machine.l1d_bytes), human_bytes(machine.l2_bytes),
                                  human_bytes(machine.l3_bytes), human_bytes(machine.memory_bytes));
+  text += fmt::format("  instruction sets: {}\n", fmt::join(machine.isas, " "));
   for (const auto& peak : machine.peaks)
     text += fmt::format("  {:<8}{:>2} thread{}  {:>8.1f} GFLOP/s\n", peak.isa, peak.threads, peak.threads == 1 ? " " : "s",
                         peak.gflops);
@@ -134,6 +145,7 @@ Result<int> run_doctor(const DoctorOptions& options, Output& output) {
   look("PyTorch", torch());
   look("bubblewrap", sandbox_mode(sandbox::Mode::bubblewrap, "apt-get install bubblewrap"));
   look("landlock", sandbox_mode(sandbox::Mode::landlock, "a Linux kernel from 5.13 on with Landlock enabled"));
+  look("seccomp", call_filter());
   look("addr2line", program("addr2line", {"addr2line", "--version"}, "line numbers of crashes", "apt-get install binutils"));
   look("nvcc", program("nvcc", {"nvcc", "--version"}, "compiling CUDA kernels", "install the CUDA toolkit"));
   look("a GPU", gpu());

@@ -32,7 +32,7 @@ struct TimingSets {
 using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, const TensorSet&, int out_slot)>;
 
 // Each block is a process of its own, so that nothing learnt in one block helps in the next; within a block every call sees
-// other inputs. Outputs of calls picked at random are checked.
+// other inputs. In blocks picked at random all outputs that are still there are checked.
 class KernelSubject : public Subject {
  public:
   static Result<std::unique_ptr<KernelSubject>> make(const CompiledKernel& kernel, const ProblemDescription& problem,
