@@ -215,8 +215,12 @@ TEST(SeccompFilterTest, AbortAndExitAreSeenAsSuch) {
 
 TEST(SeccompFilterTest, ThreadsOnlyWhenAllowed) {
   KW_NOT_WITH_SANITIZERS();
-  const std::string first_call = runner("good_thread").violation();
-  EXPECT_TRUE(first_call == "mprotect" || first_call == "clone3" || first_call == "clone" || first_call == "rt_sigaction")
+  // Where a stack is left over from an earlier thread, the first forbidden call comes while signals are blocked: then the
+  // kernel ends the process without a report.
+  const Story story = runner("good_thread");
+  const bool ended = WIFSIGNALED(story.status) && WTERMSIG(story.status) == SIGSYS;
+  const std::string first_call = story.violation();
+  EXPECT_TRUE(ended || first_call == "mprotect" || first_call == "clone3" || first_call == "clone" || first_call == "rt_sigaction")
       << first_call;
   EXPECT_EQ(runner("good_thread", false, true).said, "returned 0");
   EXPECT_EQ(runner("try_fork", false, true).violation(), "clone");
