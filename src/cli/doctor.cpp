@@ -73,7 +73,12 @@ Finding sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
 }
 
 Finding call_filter() {
-  Finding finding{"seccomp", false, true, "", "a filter of system calls", "a Linux kernel with CONFIG_SECCOMP_FILTER, outside of containers that forbid it"};
+  Finding finding{"seccomp",
+                  false,
+                  true,
+                  "",
+                  "a filter of system calls",
+                  "a Linux kernel with CONFIG_SECCOMP_FILTER, outside of containers that forbid it"};
   auto filters = sandbox::RunnerFilters::prepare({});
   finding.present = filters.ok();
   finding.detail = filters ? "works here" : filters.error().message;

@@ -172,7 +172,8 @@ class Timer {
 
   // One order of so many calls that starting and ending it weighs nothing: by the clock outside they may not take much longer
   // than by the clock that shares a process with the kernel.
-  static Result<std::optional<RunFailure>> compare_clocks(Session& session, double seconds_of_a_call, std::chrono::milliseconds deadline) {
+  static Result<std::optional<RunFailure>> compare_clocks(Session& session, double seconds_of_a_call,
+                                                          std::chrono::milliseconds deadline) {
     constexpr double kOrderSeconds = 0.03;
     const auto calls = static_cast<std::size_t>(std::clamp(kOrderSeconds / std::max(seconds_of_a_call, 1e-7), 1.0, 4000.0));
     const std::vector<int> order(calls, 0);
@@ -226,8 +227,9 @@ class Timer {
                        "some calls do not do their work; or measure the ceilings again with 'kernelwright doctor --refresh'",
                        ""};
     if (subject.unaccounted_seconds() > 1e-3 && subject.unaccounted_share() > 0.1)
-      return clocks_disagree(fmt::format("in every block at least {:.3g} ms ({:.0f}% of it) passed outside of the calls by the runner's clock",
-                                         subject.unaccounted_seconds() * 1e3, subject.unaccounted_share() * 100));
+      return clocks_disagree(
+          fmt::format("in every block at least {:.3g} ms ({:.0f}% of it) passed outside of the calls by the runner's clock",
+                      subject.unaccounted_seconds() * 1e3, subject.unaccounted_share() * 100));
     return std::nullopt;
   }
 
