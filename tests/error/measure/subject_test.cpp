@@ -53,7 +53,7 @@ class SubjectErrorTest : public ::testing::Test {
 
 const int kOrder[] = {2, 0, 3, 1};
 
-TEST_F(SubjectErrorTest, ABlockHasATimeForEachTimedCallAndItsFirstOutputIsChecked) {
+TEST_F(SubjectErrorTest, ABlockHasATimeForEachTimedCallAndTheFirstBlocksOutputsAreChecked) {
   int checked = 0;
   const auto kernel =
       subject("for (std::int64_t i = 0; i < out_numel; ++i) out[i] = x[i];", [&](Session&, const TensorSet& set, int slot) {
@@ -65,8 +65,8 @@ TEST_F(SubjectErrorTest, ABlockHasATimeForEachTimedCallAndItsFirstOutputIsChecke
   const auto block = kernel->block(kOrder, 1);
   ASSERT_TRUE(block.ok() && block->ok()) << (block.ok() ? block->failure.diagnosis.summary : block.error().message);
   EXPECT_EQ(block->value->size(), 3u);
-  EXPECT_EQ(checked, 1);
-  EXPECT_EQ(kernel->checked_calls(), 1);
+  EXPECT_EQ(checked, static_cast<int>(std::size(kOrder)));
+  EXPECT_EQ(kernel->checked_calls(), checked);
   EXPECT_EQ(kernel->prepares().size(), 1u);
 }
 
