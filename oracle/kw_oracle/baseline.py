@@ -69,7 +69,8 @@ class Baselines:
     def modules(self) -> set[str]:
         return {baseline.subject.problem.module.__name__ for baseline in self.loaded_.values()}
 
-    def load(self, file: str, folders: list[str], mode: str, threads: int, outputs_alive: int, progress) -> dict:
+    def load(self, file: str, folders: list[str], mode: str, threads: int, progress, outputs_alive: int = 0) -> dict:
+        """`outputs_alive` of 0: one more than folders."""
         problem = load_problem(file)
         default_dtype = torch.get_default_dtype()
         paths = [pathlib.Path(folder) for folder in folders]
@@ -92,7 +93,7 @@ class Baselines:
                 call(*arguments[0])
         gc.collect()
         handle = next(self.handles_)
-        self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive, default_dtype)
+        self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive or len(folders) + 1, default_dtype)
         return {"handle": handle, "compile_seconds": seconds}
 
     def block(self, handle: int, order: list, warmup: int) -> dict:

@@ -98,7 +98,7 @@ class Server:
         alive = field(request, "outputs_alive", int, len(folders) + 1)
         if alive < 1:
             raise bad_request(f"the field 'outputs_alive' is {alive}", "use 1 or more")
-        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, alive, progress)
+        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress, alive)
 
     def baseline_block(self, request: dict, _progress) -> dict:
         return self.baselines_.block(
