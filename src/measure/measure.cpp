@@ -37,10 +37,7 @@ class Timer {
       : problem_(problem), sets_(sets), machine_(machine), check_(check), options_(options) {}
 
   Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) const {
-    SessionOptions session;
-    session.mode = options_.mode;
-    session.threads = options_.threads;
-    session.cores = options_.cores;
+    SessionOptions session = session_options();
     session.shared_inputs = !huge_pages_are_automatic();
     return KernelSubject::make(*candidate.kernel(), problem_, sets_, session,
                                call_deadline(sets_.sets.front(), options_.call_timeout), check_);
@@ -136,13 +133,17 @@ class Timer {
  private:
   static constexpr double kSuspiciousReplay = 0.6;
 
+  SessionOptions session_options() const {
+    SessionOptions session;
+    session.mode = options_.mode;
+    session.threads = options_.threads;
+    session.cores = options_.cores;
+    return session;
+  }
+
   Result<Answered<double>> replay_ratio(const Candidate& candidate) const {
-    SessionOptions session_options;
-    session_options.mode = options_.mode;
-    session_options.threads = options_.threads;
-    session_options.cores = options_.cores;
     KW_TRY(Session session,
-           Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options));
+           Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options()));
     const auto deadline = call_deadline(sets_.sets.front(), options_.call_timeout);
     KW_CHECK(load_weights(session, problem_, sets_.sets.front()));
     KW_CHECK(load_inputs(session, problem_, sets_.sets.front(), 0));
