@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/cores.h"
 #include "measure/statistics.h"
 #include "turnaround/load_inline_side.h"
 
@@ -81,7 +82,7 @@ Result<bool> run(const std::vector<Case>& cases, const HereOptions& options) {
   fmt::print("done here; now through load_inline, which compiles PyTorch's headers {} times\n",
              static_cast<int>(cases.size()) * options.rounds);
   std::fflush(stdout);
-  const int threads = static_cast<int>(usable_cores(CPU_SETSIZE).size());
+  const int threads = static_cast<int>(usable_cores().size());
   KW_TRY(const auto there, run_load_inline(here, options.rounds, threads));
   const bool met = print_table(here, there);
   print_stages(here, there);

@@ -13,6 +13,7 @@ import torch
 
 from kw_oracle.errors import OracleError, bad_request, one_line, unsupported
 from kw_oracle.loading import blamed_on, load_problem
+from kw_oracle.pinning import one_thread_a_core
 from kw_oracle.storage import read_tensors
 from kw_oracle.subject import Subject
 from kw_oracle.tensors import Arguments, copy_of, span_of, with_memory
@@ -105,7 +106,7 @@ class Baselines:
             raise bad_request(f"'warmup' is {warmup}", "use 0 or more")
         torch.set_num_threads(baseline.threads)
         torch.set_default_dtype(baseline.default_dtype)
-        with blamed_on(baseline.subject.problem, "forward()"):
+        with blamed_on(baseline.subject.problem, "forward()"), one_thread_a_core(baseline.threads):
             return {"seconds": _timed(baseline, order, warmup)}
 
     def unload(self, handle: int) -> dict:

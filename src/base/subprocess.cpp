@@ -110,7 +110,7 @@ std::string find_program(const std::string& name) {
   std::string folders = path ? path : "";
   for (std::size_t start = 0; start <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', start), folders.size());
-    const std::string candidate = folders.substr(start, end - start) + "/" + name;
+    std::string candidate = folders.substr(start, end - start) + "/" + name;
     std::error_code ignored;
     if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate, ignored)) return candidate;
     start = end + 1;

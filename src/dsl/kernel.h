@@ -23,6 +23,13 @@ struct CompileOptions {
   std::chrono::milliseconds deadline{120000};
   bool debug = false;  // for diagnoses: sanitizers and line numbers
   bool lines = false;  // the same code with line numbers
+
+  static CompileOptions within(double seconds, sandbox::Mode mode) {
+    CompileOptions options;
+    options.mode = mode;
+    options.deadline = std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
+    return options;
+  }
 };
 
 struct CompiledKernel {

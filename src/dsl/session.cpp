@@ -86,7 +86,7 @@ bool is_stopped(pid_t pid) {
 std::string sanitizer_library() {
   for (const char* version : {"8", "6", "5"})
     for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
-      if (const std::string path = fmt::format("{}/libasan.so.{}", folder, version); fs::exists(path)) return path;
+      if (std::string path = fmt::format("{}/libasan.so.{}", folder, version); fs::exists(path)) return path;
   return "";
 }
 

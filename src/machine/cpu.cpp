@@ -1,6 +1,5 @@
 #include "machine/cpu.h"
 
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/cores.h"
 #include "base/hash.h"
 
 #if defined(__aarch64__)
@@ -55,21 +55,6 @@ std::string find_model(const fs::path& root) {
   if (!implementer.empty()) return fmt::format("ARM implementer {} part {}", implementer, cpuinfo_field(root, "CPU part"));
   utsname system{};
   return uname(&system) == 0 ? std::string("unknown ") + system.machine : "unknown";
-}
-
-std::vector<int> affinity() {
-  for (int capacity = 1024; capacity <= 1 << 16; capacity *= 2) {
-    cpu_set_t* set = CPU_ALLOC(capacity);
-    const std::size_t size = CPU_ALLOC_SIZE(capacity);
-    CPU_ZERO_S(size, set);
-    const bool read = sched_getaffinity(0, size, set) == 0;
-    std::vector<int> cpus;
-    for (int cpu = 0; read && cpu < capacity; ++cpu)
-      if (CPU_ISSET_S(cpu, size, set)) cpus.push_back(cpu);
-    CPU_FREE(set);
-    if (!cpus.empty()) return cpus;
-  }
-  return {0};
 }
 
 // The folders of this process's control group and of those above it: a limit of any of them binds.
@@ -189,7 +174,7 @@ std::vector<std::string> find_isas() {
 bool CpuInfo::has(std::string_view isa) const { return std::find(isas.begin(), isas.end(), isa) != isas.end(); }
 
 CpuInfo detect_cpu(const fs::path& root) {
-  const std::vector<int> cpus = affinity();
+  const std::vector<int> cpus = usable_cores();
   CpuInfo info;
   info.model = find_model(root);
   const double allowed = std::min(static_cast<double>(cpus.size()), std::ceil(cpu_quota(root)));

@@ -31,8 +31,13 @@ std::vector<double> walsh_averages(const std::vector<double>& values) {
   return averages;
 }
 
-// 1.96 would be 95% for pairs that know nothing of each other. Neighbours resemble each other a little on a real machine.
+// 1.96 would be 95% for one look at pairs that know nothing of each other. Here the interval is looked at until it is narrow
+// enough, and neighbours resemble each other a little on a real machine.
 constexpr double kNormalQuantile = 2.2;
+
+// What does not average out within one comparison: where its memory came to lie makes the same kernel up to about this much
+// faster or slower than itself, in every pair alike.
+constexpr double kPlacement = 0.005;
 
 // How many averages to leave out at either end for 95%. With fewer than six values not even all of them suffice: none.
 std::size_t left_out(std::size_t n) {
@@ -59,7 +64,8 @@ Ratio speedup_of(const std::vector<BlockPair>& pairs) {
   if (logarithms.empty()) return {};
   const std::vector<double> averages = walsh_averages(logarithms);
   const std::size_t skip = left_out(logarithms.size());
-  return {std::exp(quantile(averages, 0.5)), {std::exp(averages[skip]), std::exp(averages[averages.size() - 1 - skip])}};
+  return {std::exp(quantile(averages, 0.5)),
+          {std::exp(averages[skip] - kPlacement), std::exp(averages[averages.size() - 1 - skip] + kPlacement)}};
 }
 
 }  // namespace kw

@@ -211,7 +211,7 @@ Result<Json> OracleClient::hello() {
   return state_->greeting;
 }
 
-Result<Json> OracleClient::ask(const std::string& op, Json arguments, std::chrono::seconds limit) {
+Result<Json> OracleClient::ask(const std::string& op, const Json& arguments, std::chrono::seconds limit) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     KW_CHECK(warm_up());
     Json answer;

@@ -32,7 +32,7 @@ class OracleClient {
   Status warm_up();
 
   // Asks and waits. An oracle that died is started again and asked once more; one that does not answer in time is ended.
-  Result<Json> ask(const std::string& op, Json arguments, std::chrono::seconds deadline = std::chrono::seconds(600));
+  Result<Json> ask(const std::string& op, const Json& arguments, std::chrono::seconds deadline = std::chrono::seconds(600));
 
   // How often the process was started: handles of an earlier one are gone.
   [[nodiscard]] int generation() const;

@@ -19,7 +19,7 @@ Result<Verdict> verdict_from_name(std::string_view name) {
 KW_JSON_FIELDS(Diagnosis, stage, summary, place, evidence, hint, pattern)
 KW_JSON_FIELDS(OutputError, output, max_error, max_error_eager, rms_error, rms_error_eager, worst_of_tolerance, wrong_elements,
                elements)
-KW_JSON_FIELDS(CheckResult, distribution, seed, threads, passed, outputs)
+KW_JSON_FIELDS(CheckResult, distribution, weights, seed, threads, passed, outputs)
 
 void to_json(Json& json, const VerdictRecord& r) {
   json = Json{{"verdict", name_of(r.verdict)},

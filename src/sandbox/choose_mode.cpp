@@ -11,21 +11,9 @@
 namespace kw::sandbox {
 namespace {
 
-const Status& tried_once(Mode mode) {
-  static std::mutex guard;
-  static std::map<std::pair<Mode, std::string>, Status> tried;  // with PATH, where bwrap is looked for
-  const std::lock_guard lock(guard);
-  const char* path = std::getenv("PATH");
-  const std::pair key(mode, std::string(path ? path : ""));
-  const auto found = tried.find(key);
-  return found != tried.end() ? found->second : tried.emplace(key, try_mode(mode)).first->second;
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-}  // namespace
-
-Status try_mode(Mode mode) {
+Status run_something_in(Mode mode) {
   const std::string program = find_program("true");
   if (program.empty()) return internal_error("the program 'true' is not on PATH");
   KW_TRY(const std::vector<std::string> files, library_files(program));
@@ -40,6 +28,18 @@ Status try_mode(Mode mode) {
   return {};
 }
 
+}  // namespace
+
+Status try_mode(Mode mode) {
+  static std::mutex guard;
+  static std::map<std::pair<Mode, std::string>, Status> tried;  // with PATH, where bwrap is looked for
+  const std::lock_guard lock(guard);
+  const char* path = std::getenv("PATH");
+  const std::pair key(mode, std::string(path ? path : ""));
+  const auto found = tried.find(key);
+  return found != tried.end() ? found->second : tried.emplace(key, run_something_in(mode)).first->second;
+}
+
 Result<Mode> choose_mode(bool allow_unsafe) {
   const char* forced = std::getenv("KERNELWRIGHT_SANDBOX");
   const std::string only = forced ? forced : "";
@@ -48,7 +48,7 @@ Result<Mode> choose_mode(bool allow_unsafe) {
   std::string reasons;
   for (const Mode mode : {Mode::bubblewrap, Mode::landlock}) {
     if (!only.empty() && only != name_of(mode)) continue;
-    const Status& tried = tried_once(mode);
+    const Status tried = try_mode(mode);
     if (tried) return mode;
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", name_of(mode), first_line(tried.error().message));
   }

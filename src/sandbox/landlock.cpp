@@ -41,7 +41,7 @@ std::uint64_t accesses_of(int abi) {
   return all_of_abi_1 | (abi >= 2 ? refer : 0) | (abi >= 3 ? truncate : 0) | (abi >= 5 ? ioctl_dev : 0);
 }
 
-Status allow(int ruleset, const std::string& path, std::uint64_t access) {
+Status allow_path(int ruleset, const std::string& path, std::uint64_t access) {
   const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat about {};
   if (!place || ::fstat(place.get(), &about) != 0)
@@ -66,10 +66,10 @@ Result<Fd> make_ruleset(const Spec& spec, const fs::path& temp, int abi) {
   }
   Fd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
   if (!ruleset) return internal_error(fmt::format("landlock_create_ruleset: {}", std::strerror(errno)));
-  for (const Bind& path : spec.read_only) KW_CHECK(allow(ruleset.get(), path.source, execute | read_file_bit | read_dir));
-  for (const Bind& path : spec.read_write) KW_CHECK(allow(ruleset.get(), path.source, all));
-  KW_CHECK(allow(ruleset.get(), temp.string(), all));
-  if (spec.dev_null) KW_CHECK(allow(ruleset.get(), "/dev/null", read_file_bit | write_file | (all & truncate)));
+  for (const Bind& path : spec.read_only) KW_CHECK(allow_path(ruleset.get(), path.source, execute | read_file_bit | read_dir));
+  for (const Bind& path : spec.read_write) KW_CHECK(allow_path(ruleset.get(), path.source, all));
+  KW_CHECK(allow_path(ruleset.get(), temp.string(), all));
+  if (spec.dev_null) KW_CHECK(allow_path(ruleset.get(), "/dev/null", read_file_bit | write_file | (all & truncate)));
   return ruleset;
 }
 

@@ -93,11 +93,11 @@ class Process {
 Result<Process> start(const Spec& spec, Mode mode);
 Result<Outcome> run(const Spec& spec, Mode mode);
 
-// The best mode that works here, found by trying each once per process. $KERNELWRIGHT_SANDBOX=bubblewrap|landlock
+// The best mode that works here, found by trying each. $KERNELWRIGHT_SANDBOX=bubblewrap|landlock
 // allows only that one. Without any, `none` if allow_unsafe, else an Error that says what to install.
 Result<Mode> choose_mode(bool allow_unsafe);
 
-// Runs a harmless program in that mode; the Error says why it can't be used here. Not cached.
+// Runs a harmless program in that mode; the Error says why it can't be used here. Tried once per process.
 Status try_mode(Mode mode);
 
 }  // namespace kw::sandbox

@@ -51,7 +51,7 @@ void kill_children() {
   for (pid_t rest = ::getpid(); rest > 0; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
   std::size_t end = std::strlen(path);
   while (count > 0) path[end++] = digits[--count];
-  std::strcpy(path + end, "/children");
+  std::memcpy(path + end, "/children", sizeof "/children");
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   char block[4096];

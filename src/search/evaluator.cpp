@@ -1,10 +1,9 @@
 #include "search/evaluator.h"
 
-#include <sched.h>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/cores.h"
 #include "base/hash.h"
 #include "machine/machine_cache.h"
 #include "verify/check.h"
@@ -14,7 +13,7 @@ namespace kw {
 namespace {
 
 // Changes whenever verdicts or timings may.
-constexpr std::string_view kEvaluatorVersion = "1";
+constexpr std::string_view kEvaluatorVersion = "2";
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
 OutputCheck output_check(const ProblemDescription& problem, const std::string& precision) {
@@ -37,16 +36,6 @@ bool compares_with(const TimingRecord& timing, const std::string& baseline) {
 }
 
 }  // namespace
-
-std::vector<int> usable_cores(int count) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE && static_cast<int>(cores.size()) < count; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
-}
 
 Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
   KW_TRY(const sandbox::Mode mode, sandbox::choose_mode(options.unsafe_no_sandbox));
@@ -72,13 +61,6 @@ Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
 }
 
 Result<ProblemSource> Evaluator::problem(const fs::path& file) { return load_problem(file, oracle_); }
-
-CompileOptions Evaluator::compile_options() const {
-  CompileOptions compile;
-  compile.mode = mode_;
-  compile.deadline = std::chrono::milliseconds(static_cast<long long>(options_.compile_timeout * 1000));
-  return compile;
-}
 
 MeasureOptions Evaluator::measure_options() const {
   MeasureOptions measure;
@@ -178,7 +160,8 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
       return Evaluated{std::move(*kept), false};
     }
   } else {
-    KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
+    KW_TRY(const CompileOutcome compiled,
+           candidate.compile(problem.description, CompileOptions::within(options_.compile_timeout, mode_)));
     if (!compiled.kernel)
       return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
                             "verify it with --again");
@@ -204,7 +187,8 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
 
 Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate) {
   for (Candidate* each : {&baseline, &candidate}) {
-    KW_TRY(const CompileOutcome compiled, each->compile(problem.description, compile_options()));
+    KW_TRY(const CompileOutcome compiled,
+           each->compile(problem.description, CompileOptions::within(options_.compile_timeout, mode_)));
     if (!compiled.kernel) return Measurement{std::nullopt, compiled.verdict, compiled.diagnosis};
   }
   const TensorStore store(problem, options_.precision);

@@ -58,7 +58,6 @@ class Evaluator {
   Result<EvaluationKey> key_of(const ProblemSource& problem, const Candidate& candidate) const;
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
   Status archive_subjects(const ProblemSource& problem);
-  [[nodiscard]] CompileOptions compile_options() const;
   [[nodiscard]] MeasureOptions measure_options() const;
 
   EvaluatorOptions options_;
@@ -69,8 +68,5 @@ class Evaluator {
   std::vector<int> cores_;
   std::unique_ptr<Archive> archive_;
 };
-
-// The numbers of the first `count` cores that this process may use.
-std::vector<int> usable_cores(int count);
 
 }  // namespace kw

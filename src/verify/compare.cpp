@@ -362,7 +362,7 @@ std::int64_t CompareInput::numel() const {
 }
 
 Result<CompareInput> compare_input(const TensorSpec& output, const void* kernel, const void* reference, DType reference_dtype,
-                                   const void* eager, DType eager_dtype, std::string_view precision, double sum_length) {
+                                   const void* eager, DType eager_dtype, std::string_view precision) {
   KW_TRY(const double stated, stated_epsilon(precision));
   CompareInput input;
   input.name = output.name;
@@ -374,7 +374,7 @@ Result<CompareInput> compare_input(const TensorSpec& output, const void* kernel,
   input.eager_dtype = eager_dtype;
   input.shape = output.shape;
   // Where a precision was stated, eager was run at it, and its error is the noise as it stands.
-  input.rule = tolerance_rule(output.dtype, stated, stated > 0 ? 1 : noise_scale(output.dtype, eager_dtype), sum_length);
+  input.rule = tolerance_rule(output.dtype, stated, stated > 0 ? 1 : noise_scale(output.dtype, eager_dtype));
   return input;
 }
 

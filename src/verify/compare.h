@@ -34,10 +34,9 @@ struct CompareInput {
   [[nodiscard]] std::int64_t numel() const;
 };
 
-// Fills in the rule: `precision` is float32 (each dtype's own), tf32, bf16 or fp16; `sum_length` as for tolerance_rule.
+// Fills in the rule: `precision` is float32 (each dtype's own), tf32, bf16 or fp16.
 Result<CompareInput> compare_input(const TensorSpec& output, const void* kernel, const void* reference, DType reference_dtype,
-                                   const void* eager, DType eager_dtype, std::string_view precision = "float32",
-                                   double sum_length = 0);
+                                   const void* eager, DType eager_dtype, std::string_view precision = "float32");
 
 // Which elements are wrong: a bit each, kept only when some are.
 class ErrorMap {

@@ -21,13 +21,12 @@ double tiny_of(DType dtype) {
 
 }  // namespace
 
-ToleranceRule tolerance_rule(DType dtype, double stated_epsilon, double noise_scale, double sum_length) {
+ToleranceRule tolerance_rule(DType dtype, double stated_epsilon, double noise_scale) {
   ToleranceRule rule;
   if (!is_floating(dtype)) return rule;
   rule.epsilon = std::max(epsilon_of(dtype), stated_epsilon);
   rule.tiny = tiny_of(dtype);
   rule.noise_scale = noise_scale;
-  rule.rounding_multiple = std::max(rule.rounding_multiple, 2 * std::sqrt(sum_length));
   return rule;
 }
 

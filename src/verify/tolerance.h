@@ -4,14 +4,15 @@
 // For element i of a floating output, with reference r and eager e:
 //
 //   noise     = max |e - r| over the neighbourhood of i, times noise_scale
-//   rounding  = max(64, 2 sqrt(n)) eps max(|r_i|, rms of r in the neighbourhood), n the length of the sums, if known
+//   rounding  = 64 eps max(|r_i|, rms of r in the neighbourhood)
 //   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
 //   tolerance = max(8 noise, min(rounding, variation)) + tiny
 //
 // Eager's own error is the noise floor, and the first term follows it. Where eager happens to be exact (a blocked sum, a
 // row of zeros) `rounding` keeps room for an honest float32 sum in another order: one running sum of n terms errs by up
-// to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096. Products of tf32, fp16 or bf16 inputs of either
-// sign are at least 2^5 beyond it. `variation` keeps one constant from fitting an output that hardly varies.
+// to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096; longer sums have to be split, as eager's are.
+// Products of tf32, fp16 or bf16 inputs of either sign are at least 2^5 beyond it. `variation` keeps one constant from fitting an
+// output that hardly varies.
 #pragma once
 
 #include <cmath>
@@ -34,9 +35,8 @@ struct ToleranceRule {
   double variation_rounding = 8;  // multiple of epsilon * |r| that even an output without variation is granted
 };
 
-// `stated_epsilon` is 0 when no lower precision was stated; `sum_length` is the number of terms of the longest sum behind
-// one element, 0 when that is unknown. Integers are exact: their epsilon is 0.
-ToleranceRule tolerance_rule(DType dtype, double stated_epsilon = 0, double noise_scale = 1, double sum_length = 0);
+// `stated_epsilon` is 0 when no lower precision was stated. Integers are exact: their epsilon is 0.
+ToleranceRule tolerance_rule(DType dtype, double stated_epsilon = 0, double noise_scale = 1);
 
 // The spacing of values at 1 for `--precision`: 0 for float32 (the dtype's own applies), 2^-10 for tf32 and fp16, 2^-7
 // for bf16.

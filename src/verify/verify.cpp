@@ -45,10 +45,8 @@ class Verifier {
     record_.sandbox = sandbox::name_of(options_.mode);
     record_.precision = options_.precision;
     say("compiling");
-    CompileOptions compile;
-    compile.mode = options_.mode;
-    compile.deadline = milliseconds(static_cast<long long>(options_.compile_timeout * 1000));
-    KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile));
+    KW_TRY(const CompileOutcome compiled,
+           candidate_.compile(problem_, CompileOptions::within(options_.compile_timeout, options_.mode)));
     if (!compiled.kernel) {
       fail(compiled.verdict, compiled.diagnosis);
       return finished();

@@ -71,7 +71,7 @@ inline Evaluation sample_evaluation(const std::string& source = "void kw_kernel(
   evaluation.verdict.verdict = Verdict::passed;
   evaluation.verdict.sandbox = "bubblewrap";
   evaluation.verdict.repeat = "kernelwright check kernels/relu.cpp";
-  evaluation.verdict.checks = {{"given", 7, 4, true, {{"out", 1e-7, 2e-7, 1e-8, 2e-8, 0.5, 0, 1024}}}};
+  evaluation.verdict.checks = {{"given", "given", 7, 4, true, {{"out", 1e-7, 2e-7, 1e-8, 2e-8, 0.5, 0, 1024}}}};
   return evaluation;
 }
 

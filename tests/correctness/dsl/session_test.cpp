@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/cores.h"
 #include "support/compiled_kernel.h"
 #include "support/small_problems.h"
 
@@ -187,6 +188,45 @@ TEST_F(SessionTest, AnIdleKernelDoesNotRunInTheBackground) {
   launch(one);
   call(one);
   EXPECT_FALSE(one.runs_in_the_background());
+}
+
+TEST(SessionCores, EachThreadHasOneOfItsOwn) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "rdtscp is x86's";
+#endif
+  const auto cores = usable_cores(2);
+  if (cores.size() < 2) GTEST_SKIP() << "needs two cores";
+  const auto problem = testing::problem_of({tensor("x", TensorKind::input, {1})}, {}, {tensor("out", TensorKind::output, {2})});
+  const auto built = testing::build(problem, R"(
+#include <omp.h>
+#include "problem.h"
+extern "C" void kw_kernel(const float* x, float* out) {
+#pragma omp parallel
+  {
+    unsigned core = 0;
+    __builtin_ia32_rdtscp(&core);  // Linux keeps the core's number there
+    out[omp_get_thread_num()] = float(core & 0xfff);
+  }
+}
+)");
+  ASSERT_TRUE(built.outcome.kernel.has_value()) << built.outcome.diagnosis.summary;
+  SessionOptions options;
+  options.mode = testing::sandbox_mode();
+  options.threads = 2;
+  options.cores = cores;
+  Session one = std::move(Session::create(problem, built.outcome.kernel->object, false, options)).value();
+  fill<float>(one, 0, 0, {1});
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const auto launched = one.launch(kLong);
+    ASSERT_TRUE(launched.ok() && launched->ok());
+    const auto called = one.call(kZero, kZero, true, kLong);
+    ASSERT_TRUE(called.ok() && called->ok()) << (called.ok() ? called->failure.diagnosis.summary : called.error().message);
+    bool broken = false;
+    const auto bytes = one.output(1, 0, broken);
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(values_of<float>(*bytes), (std::vector<float>{static_cast<float>(cores[0]), static_cast<float>(cores[1])}));
+    one.finish();
+  }
 }
 
 TEST(SessionPrepare, PassesTheStateAndReportsWhatItHolds) {

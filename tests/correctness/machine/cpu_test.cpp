@@ -1,11 +1,11 @@
 #include "machine/cpu.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "base/cores.h"
 #include "machine/bandwidth.h"
 
 namespace kw {
@@ -64,20 +64,9 @@ TEST(Cpu, NoQuotaIsNoLimit) {
   EXPECT_EQ(system.detect().cores, detect_cpu().cores);
 }
 
-// The CPUs that this test may run on: the affinity mask is always the real one.
-std::vector<int> usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
 TEST(Cpu, ReadsCachesAndCountsASharedL3Once) {
   PlantedSystem system;
-  for (const int cpu : usable_cpus()) {
+  for (const int cpu : usable_cores()) {
     system.put_cache(cpu, 0, "1", "Data", "48K", std::to_string(cpu));
     system.put_cache(cpu, 1, "1", "Instruction", "64K", std::to_string(cpu));
     system.put_cache(cpu, 2, "2", "Unified", "2M", std::to_string(cpu));
@@ -92,7 +81,7 @@ TEST(Cpu, ReadsCachesAndCountsASharedL3Once) {
 
 TEST(Cpu, AddsUpL3sThatAreNotShared) {
   PlantedSystem system;
-  const std::vector<int> cpus = usable_cpus();
+  const std::vector<int> cpus = usable_cores();
   for (const int cpu : cpus) system.put_cache(cpu, 0, "3", "Unified", "1M", std::to_string(cpu));
   EXPECT_EQ(system.detect().l3_bytes, static_cast<double>(cpus.size()) * (1 << 20));
   EXPECT_EQ(system.detect().l3_of_one_core_bytes, 1 << 20);

@@ -87,8 +87,8 @@ TEST(Speedup, ASlowPhaseOfBothSidesChangesNothing) {
   }
   const Ratio ratio = speedup_of(pairs);
   EXPECT_NEAR(ratio.value, 1.5, 1e-9);
-  EXPECT_NEAR(ratio.interval.low, 1.5, 1e-9);
-  EXPECT_NEAR(ratio.interval.high, 1.5, 1e-9);
+  EXPECT_NEAR(ratio.interval.low, 1.5, 0.01);
+  EXPECT_NEAR(ratio.interval.high, 1.5, 0.01);
 }
 
 TEST(Speedup, SingleOutliersDoNotMoveIt) {
@@ -102,11 +102,11 @@ TEST(Speedup, FewPairsGiveAllThatWasSeenAsTheInterval) {
   const Ratio ratio = speedup_of({{{2}, {1}}, {{3}, {1}}, {{4}, {1}}});
   EXPECT_GT(ratio.value, 2);
   EXPECT_LT(ratio.value, 4);
-  EXPECT_NEAR(ratio.interval.low, 2, 1e-9);
-  EXPECT_NEAR(ratio.interval.high, 4, 1e-9);
+  EXPECT_NEAR(ratio.interval.low, 2, 0.02);
+  EXPECT_NEAR(ratio.interval.high, 4, 0.03);
   const Ratio one = speedup_of({{{2, 2, 4}, {1}}});
   EXPECT_NEAR(one.value, 2, 1e-9);
-  EXPECT_NEAR(one.interval.low, 2, 1e-9);
+  EXPECT_NEAR(one.interval.low, 2, 0.02);
 }
 
 TEST(Speedup, LiesWithinItsInterval) {
@@ -127,6 +127,13 @@ TEST(Speedup, ManyPairsNarrowTheInterval) {
   NoisyMachine machine{std::mt19937_64(9)};
   const auto width = [](const Ratio& ratio) { return ratio.interval.high - ratio.interval.low; };
   EXPECT_LT(width(speedup_of(machine.measurement(1, 200))), width(speedup_of(machine.measurement(1, 12))));
+}
+
+TEST(Speedup, LeavesRoomForWhatDoesNotAverageOut) {
+  std::vector<BlockPair> pairs(1000, BlockPair{{1, 1}, {1, 1}});
+  const Ratio ratio = speedup_of(pairs);
+  EXPECT_LT(ratio.interval.low, 0.997);
+  EXPECT_GT(ratio.interval.high, 1.003);
 }
 
 TEST(Speedup, NothingTimedIsNoSpeedup) {

@@ -113,7 +113,7 @@ TEST(VerdictRecord, CarriesADiagnosisUnlessPassed) {
   VerdictRecord record;
   record.verdict = Verdict::wrong;
   record.diagnosis = {"compare", "off by one", "out[3, 0..7]", {"a", "b"}, "check the tail", "tail"};
-  record.checks = {{"mixed", 9007199254740991ULL, 2, false, {{"out", 1, 0.5, 0.25, 0.125, 17, 3, 100}}}};
+  record.checks = {{"mixed", "given", 9007199254740991ULL, 2, false, {{"out", 1, 0.5, 0.25, 0.125, 17, 3, 100}}}};
   const auto again = there_and_back(record);
   EXPECT_EQ(again.diagnosis.evidence, record.diagnosis.evidence);
   EXPECT_EQ(again.checks.at(0).seed, 9007199254740991ULL);

@@ -14,8 +14,8 @@ VerdictRecord verdict(Verdict value) {
   VerdictRecord record;
   record.verdict = value;
   record.sandbox = "bubblewrap";
-  record.checks = {{"given", 1, 2, true, {{"out", 1e-6, 2e-6, 0, 0, 0.25, 0, 10}}},
-                   {"mixed", 2, 2, true, {{"out", 3e-5, 1e-5, 0, 0, 0.75, 0, 10}}}};
+  record.checks = {{"given", "given", 1, 2, true, {{"out", 1e-6, 2e-6, 0, 0, 0.25, 0, 10}}},
+                   {"mixed", "given", 2, 2, true, {{"out", 3e-5, 1e-5, 0, 0, 0.75, 0, 10}}}};
   record.repeat = "kernelwright verify p.py k.cpp --seed 5";
   return record;
 }

@@ -110,14 +110,6 @@ TEST_F(EvaluatorTest, OneKernelIsTimedAgainstAnother) {
   EXPECT_GT(measured->timing->comparisons[0].speedup, 0);
 }
 
-TEST(UsableCores, AreOnesThatThisProcessMayUse) {
-  EXPECT_EQ(usable_cores(1).size(), 1u);
-  EXPECT_TRUE(usable_cores(0).empty());
-  const auto all = usable_cores(1 << 20);
-  EXPECT_GE(all.size(), 1u);
-  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_LT(all[i - 1], all[i]);
-}
-
 TEST(TimingSetCount, IsBetweenFourAndTwentyFour) {
   EXPECT_EQ(timing_set_count(testing::vector_problem(1)), 24);
   EXPECT_EQ(timing_set_count(testing::vector_problem(1'000'000)), 8);

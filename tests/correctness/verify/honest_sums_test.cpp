@@ -91,16 +91,11 @@ TEST(HonestSums, ProductsInAnyOrderAreRight) {
 
 TEST(HonestSums, LongRunningSumsAreRightToo) {
   for (const double mean : {0.0, 0.5}) {
-    for (const std::size_t length : {4096, 16384}) {
-      const Product product(9, mean, 1, length);
-      auto output = product.output();
-      auto input = output.input();
-      input.rule = tolerance_rule(DType::f32, 0, 1, static_cast<double>(length));
-      output.kernel = product.with(forward_sum);
-      input.kernel = output.kernel.data();
-      const auto outcome = compare_output(input);
-      EXPECT_TRUE(outcome.right) << length << " of mean " << mean << ": " << outcome.error.worst_of_tolerance;
-    }
+    const Product product(9, mean, 1, 4096);
+    auto output = product.output();
+    output.kernel = product.with(forward_sum);
+    const auto outcome = output.compare();
+    EXPECT_TRUE(outcome.right) << "mean " << mean << ": " << outcome.error.worst_of_tolerance;
   }
 }
 
