@@ -2,15 +2,18 @@
 
 #include <elf.h>
 #include <cstring>
+#include <optional>
 
 namespace kw {
 namespace {
 
-// A struct at an offset, or nothing when it lies outside the file.
+// A struct at an offset, which need not be aligned; nothing when it lies outside the file.
 template <typename T>
-const T* at(const std::string& file, std::uint64_t offset) {
-  if (offset > file.size() || file.size() - offset < sizeof(T)) return nullptr;
-  return reinterpret_cast<const T*>(file.data() + offset);
+std::optional<T> at(const std::string& file, std::uint64_t offset) {
+  if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
+  T copy;
+  std::memcpy(&copy, file.data() + offset, sizeof copy);
+  return copy;
 }
 
 std::string name_at(const std::string& file, const Elf64_Shdr& strings, std::uint32_t index) {
@@ -24,24 +27,24 @@ std::string name_at(const std::string& file, const Elf64_Shdr& strings, std::uin
 Result<ElfSymbols> elf_symbols(const fs::path& object) {
   KW_TRY(const std::string file, read_file(object));
   const auto broken = [&] { return internal_error(object.string() + " is not a shared object that can be read"); };
-  const auto* header = at<Elf64_Ehdr>(file, 0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+  const auto header = at<Elf64_Ehdr>(file, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
     return broken();
   // Where there are more sections than the header can count, the first one tells how many.
-  const auto* first = at<Elf64_Shdr>(file, header->e_shoff);
-  if (first == nullptr || header->e_shoff == 0) return broken();
+  const auto first = at<Elf64_Shdr>(file, header->e_shoff);
+  if (!first || header->e_shoff == 0) return broken();
   const std::uint64_t sections = header->e_shnum != 0 ? header->e_shnum : first->sh_size;
   if (sections == 0) return broken();
   ElfSymbols symbols;
   for (std::uint64_t i = 0; i < sections; ++i) {
-    const auto* section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
-    if (section == nullptr) return broken();
+    const auto section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (!section) return broken();
     if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_SYMTAB) continue;
-    const auto* strings = at<Elf64_Shdr>(file, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
-    if (strings == nullptr) return broken();
+    const auto strings = at<Elf64_Shdr>(file, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
+    if (!strings) return broken();
     for (std::uint64_t k = 0; k < section->sh_size / sizeof(Elf64_Sym); ++k) {
-      const auto* symbol = at<Elf64_Sym>(file, section->sh_offset + k * sizeof(Elf64_Sym));
-      if (symbol == nullptr) return broken();
+      const auto symbol = at<Elf64_Sym>(file, section->sh_offset + k * sizeof(Elf64_Sym));
+      if (!symbol) return broken();
       const auto type = ELF64_ST_TYPE(symbol->st_info);
       if (type == STT_SECTION || type == STT_FILE) continue;
       const std::string name = name_at(file, *strings, symbol->st_name);

@@ -93,7 +93,8 @@ TEST_F(ArchiveTest, GivesAMachineBackWithItsNewestMeasurements) {
 }
 
 TEST_F(ArchiveTest, GivesAnEvaluationBackAsItWasAfterOpeningAgain) {
-  auto evaluation = sample_evaluation(std::string("// nul \0 byte, \xff no UTF-8, 'quotes'; -- \xc3\xa9\n", 46));
+  using namespace std::string_literals;
+  auto evaluation = sample_evaluation("// nul \0 byte, \xff no UTF-8, 'quotes'; -- \xc3\xa9\n"s);
   evaluation.timing = sample_timing();
   std::int64_t id = 0;
   {
