@@ -28,8 +28,7 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
   KW_TRY(const std::string file, read_file(object));
   const auto broken = [&] { return internal_error(object.string() + " is not a shared object that can be read"); };
   const auto header = at<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
-    return broken();
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return broken();
   // Where there are more sections than the header can count, the first one tells how many.
   const auto first = at<Elf64_Shdr>(file, header->e_shoff);
   if (!first || header->e_shoff == 0) return broken();

@@ -1,5 +1,6 @@
 #include "measure/subject.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@ namespace {
 
 // How often the outputs of a block are looked at, beside the first block's.
 constexpr double kCheckedShare = 0.25;
+// Seconds that telling the runner to begin and hearing that it has ended may take.
+constexpr double kBetweenProcesses = 1e-3;
 
 }  // namespace
 
@@ -41,11 +44,8 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   if (!called.ok()) return Block{{}, called.failure};
   const auto& report = *called.value;
   const double inside = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
-  const double unaccounted = std::max(0.0, report.outside_seconds - inside);
-  if (unaccounted_seconds_ < 0 || unaccounted < unaccounted_seconds_) {
-    unaccounted_seconds_ = unaccounted;
-    unaccounted_share_ = unaccounted / report.outside_seconds;
-  }
+  const double unaccounted = std::max(0.0, report.outside_seconds - inside - kBetweenProcesses);
+  unaccounted_share_ = std::min(unaccounted_share_, unaccounted / report.outside_seconds);
 
   // The process stands still; whether its outputs are looked at was not known to anyone before.
   if (blocks_++ == 0 || std::bernoulli_distribution(kCheckedShare)(random_)) {
