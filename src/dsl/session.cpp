@@ -104,6 +104,7 @@ struct Session::State {
   std::vector<std::string> libraries;  // what the runner needs to start
   bool stopped = false;
   std::mt19937_64 tickets{std::random_device{}()};
+  Clock::time_point sent_at, received_at;  // of the last order and of the last message
 
   ~State() {
     thaw();
@@ -227,6 +228,7 @@ struct Session::State {
       header.msg_control = extra;
       header.msg_controllen = sizeof extra;
       const ssize_t got = ::recvmsg(control, &header, 0);
+      received_at = Clock::now();
       if (got <= 0) return std::nullopt;
       for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr && runner_pid == 0; item = CMSG_NXTHDR(&header, item)) {
         if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_CREDENTIALS) continue;
@@ -334,6 +336,7 @@ struct Session::State {
       return failure_from_message({{"event", "nonsense"}}, "run");
     }
     const std::string text = message.dump();
+    sent_at = Clock::now();
     (void)::send(control, text.data(), text.size(), MSG_NOSIGNAL);
     return std::nullopt;
   }
@@ -400,7 +403,6 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
                                            milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
-  const auto start = Clock::now();
   if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
@@ -410,7 +412,7 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
     return report;
   });
   if (answered.ok()) {
-    answered.value->outside_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    answered.value->outside_seconds = std::chrono::duration<double>(state_->received_at - state_->sent_at).count();
     state_->freeze();
   }
   return answered;
