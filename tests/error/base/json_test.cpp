@@ -33,13 +33,12 @@ TEST(JsonError, AMissingOrMistypedFieldIsNamed) {
 }
 
 TEST(JsonError, OnlyWholeNumbersInRangeAreIntegers) {
-  const auto as_integer = [](const char* text) {
-    return read_fields("it", [&] { return Json::parse(text).get<std::int32_t>(); });
-  };
+  const auto as_integer = [](const char* text) { return read_fields("it", [&] { return Json::parse(text).get<std::int32_t>(); }); };
   EXPECT_EQ(*as_integer("-7"), -7);
   EXPECT_EQ(*as_integer("3.0"), 3);
   EXPECT_EQ(*as_integer("2147483647"), 2147483647);
-  for (const char* text : {"1.5", "1e30", "-1e30", "2147483648", "-2147483649", "18446744073709551615", "6.66667e+19", "true", "\"1\""})
+  for (const char* text :
+       {"1.5", "1e30", "-1e30", "2147483648", "-2147483649", "18446744073709551615", "6.66667e+19", "true", "\"1\""})
     EXPECT_FALSE(as_integer(text).ok()) << text;
   EXPECT_FALSE(read_fields("it", [] { return Json::parse("[1, 1e30]").get<std::vector<std::int64_t>>(); }).ok());
   EXPECT_FALSE(read_fields("it", [] { return Json::parse("-1").get<std::uint64_t>(); }).ok());
