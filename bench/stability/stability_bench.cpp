@@ -64,9 +64,7 @@ class Bench {
       return internal_error(fmt::format("{} has no {} rows any more", problem.description.file, kRows),
                             "change kRows and kExtraRows with it");
     problem_.emplace(std::move(problem));
-    const auto cores = usable_cores();
-    if (cores.empty()) return internal_error("the cores of this process cannot be told");
-    last_core_ = cores.back();
+    last_core_ = usable_cores().back();
     fmt::print(
         "stability: {} on {}, {} thread{}, {} s of timing a run (or 6 pairs, if longer); loaded means a spinning process on core "
         "{}\n",

@@ -13,7 +13,7 @@ import torch
 
 from kw_oracle.errors import OracleError, bad_request, one_line, unsupported
 from kw_oracle.loading import blamed_on, load_problem
-from kw_oracle.pinning import one_thread_a_core
+from kw_oracle.pinning import one_thread_a_core, openmp_libraries
 from kw_oracle.storage import read_tensors
 from kw_oracle.subject import Subject
 from kw_oracle.tensors import Arguments, copy_of, span_of, with_memory
@@ -29,6 +29,7 @@ class Baseline:
     threads: int
     outputs_alive: int
     default_dtype: torch.dtype
+    openmp: list  # the libraries whose threads its calls use
 
 
 def _read_set(folder: pathlib.Path) -> dict:
@@ -94,7 +95,8 @@ class Baselines:
                 call(*arguments[0])
         gc.collect()
         handle = next(self.handles_)
-        self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive or len(folders) + 1, default_dtype)
+        self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive or len(folders) + 1, default_dtype,
+                                         openmp_libraries())
         return {"handle": handle, "compile_seconds": seconds}
 
     def block(self, handle: int, order: list, warmup: int) -> dict:
@@ -106,7 +108,7 @@ class Baselines:
             raise bad_request(f"'warmup' is {warmup}", "use 0 or more")
         torch.set_num_threads(baseline.threads)
         torch.set_default_dtype(baseline.default_dtype)
-        with blamed_on(baseline.subject.problem, "forward()"), one_thread_a_core(baseline.threads):
+        with blamed_on(baseline.subject.problem, "forward()"), one_thread_a_core(baseline.threads, baseline.openmp):
             return {"seconds": _timed(baseline, order, warmup)}
 
     def unload(self, handle: int) -> dict:

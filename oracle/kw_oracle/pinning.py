@@ -9,7 +9,7 @@ _LIBRARIES = ("libgomp", "libiomp", "libomp")
 _Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def _openmp_libraries() -> list[ctypes.CDLL]:
+def openmp_libraries() -> list[ctypes.CDLL]:
     """Those in this process; what torch.compile makes may bring another than PyTorch's own."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "/lib" in line}
@@ -32,13 +32,12 @@ def _each_thread(libraries: list[ctypes.CDLL], threads: int, cores_of) -> None:
 
 
 @contextlib.contextmanager
-def one_thread_a_core(threads: int):
+def one_thread_a_core(threads: int, libraries: list[ctypes.CDLL]):
     """Does nothing where there are not as many cores as threads."""
     cores = sorted(os.sched_getaffinity(0))
     if threads < 2 or len(cores) != threads:
         yield
         return
-    libraries = _openmp_libraries()
     try:
         _each_thread(libraries, threads, lambda number: {cores[number % len(cores)]})
         yield

@@ -37,7 +37,7 @@ def in_a_thread(work):
 def test_each_thread_has_a_core_of_its_own_while_timing(two_cores):
     def work():
         torch.ones(1 << 20).add_(1)
-        with pinning.one_thread_a_core(2):
+        with pinning.one_thread_a_core(2, pinning.openmp_libraries()):
             pinned = [cores for cores in cores_of_tasks().values() if len(cores) == 1]
         return pinned, os.sched_getaffinity(0)
 
@@ -49,12 +49,12 @@ def test_each_thread_has_a_core_of_its_own_while_timing(two_cores):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_nothing_is_pinned_without_a_core_for_each_thread(two_cores, threads):
-    with pinning.one_thread_a_core(threads):
+    with pinning.one_thread_a_core(threads, pinning.openmp_libraries()):
         assert not [cores for cores in cores_of_tasks().values() if len(cores) == 1]
 
 
 def test_cores_are_given_back_after_a_failure(two_cores):
     with pytest.raises(ValueError):
-        with pinning.one_thread_a_core(2):
+        with pinning.one_thread_a_core(2, pinning.openmp_libraries()):
             raise ValueError
     assert os.sched_getaffinity(0) == set(two_cores)
