@@ -90,10 +90,16 @@ Result<TempFolder> TempFolder::make(std::string_view prefix) {
   std::error_code code;
   fs::path base = fs::temp_directory_path(code);
   if (code) return internal_error("no temporary folder: " + code.message(), "set TMPDIR to a folder that you can write");
-  std::string name = (base / fmt::format("{}.XXXXXX", prefix)).string();
+  auto made = make_in(base, prefix);
+  if (!made) return internal_error(made.error().message, "set TMPDIR to a folder that you can write");
+  return made;
+}
+
+Result<TempFolder> TempFolder::make_in(const fs::path& parent, std::string_view prefix) {
+  std::string name = (parent / fmt::format("{}.XXXXXX", prefix)).string();
   if (!::mkdtemp(name.data()))
-    return internal_error(fmt::format("cannot make a temporary folder under {}: {}", base.string(), reason()),
-                          "set TMPDIR to a folder that you can write");
+    return internal_error(fmt::format("cannot make a temporary folder under {}: {}", parent.string(), reason()),
+                          "make room there, or choose a folder that you can write");
   return TempFolder(name);
 }
 

@@ -23,6 +23,8 @@ Status make_folders(const fs::path& path);
 class TempFolder {
  public:
   static Result<TempFolder> make(std::string_view prefix = "kw");
+  // Under a folder of the caller's choice: what is made in it can be renamed to a place beside it.
+  static Result<TempFolder> make_in(const fs::path& parent, std::string_view prefix);
   TempFolder(TempFolder&& other) noexcept;
   TempFolder& operator=(TempFolder&& other) noexcept;
   TempFolder(const TempFolder&) = delete;

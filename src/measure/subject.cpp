@@ -45,7 +45,7 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   const auto& report = *called.value;
   const double inside = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
   const double unaccounted = std::max(0.0, report.outside_seconds - inside - kBetweenProcesses);
-  unaccounted_share_ = std::min(unaccounted_share_, unaccounted / report.outside_seconds);
+  unaccounted_shares_.push_back(unaccounted / std::max(report.outside_seconds, 1e-9));
 
   // The process stands still; whether its outputs are looked at was not known to anyone before.
   if (blocks_++ == 0 || std::bernoulli_distribution(kCheckedShare)(random_)) {

@@ -40,9 +40,9 @@ class KernelSubject : public Subject {
                                                      std::chrono::milliseconds deadline, OutputCheck check);
   Result<Block> block(std::span<const int> order, int warmup) override;
 
-  // The smallest share of a block's outside time that the runner's own clock did not account for, over all blocks, beyond a
-  // millisecond for starting and ending it. A kernel that bends the inside clock cannot make it small.
-  [[nodiscard]] double unaccounted_share() const { return unaccounted_share_; }
+  // For each block, the share of its outside time that the runner's own clock did not account for, beyond a millisecond for
+  // starting and ending it. A kernel that bends the inside clock cannot make it small.
+  [[nodiscard]] const std::vector<double>& unaccounted_shares() const { return unaccounted_shares_; }
   [[nodiscard]] const std::vector<PrepareReport>& prepares() const { return prepares_; }
   [[nodiscard]] int checked_calls() const { return checked_calls_; }
 
@@ -54,7 +54,7 @@ class KernelSubject : public Subject {
   std::chrono::milliseconds deadline_;
   OutputCheck check_;
   std::mt19937_64 random_{std::random_device{}()};
-  double unaccounted_share_ = 1;
+  std::vector<double> unaccounted_shares_;
   std::vector<PrepareReport> prepares_;
   int blocks_ = 0;
   int checked_calls_ = 0;

@@ -102,7 +102,7 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
     return set;
   };
   std::error_code ignored;
-  if (fs::exists(folder / "set.json")) {
+  if (fs::exists(folder, ignored)) {
     if (auto set = open_set(folder)) {
       fs::last_write_time(draw_folder, fs::file_time_type::clock::now(), ignored);
       return finished(std::move(*set));
@@ -110,18 +110,18 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
     fs::remove_all(folder, ignored);
   }
   evict(tensor_cache_limit());
-  KW_CHECK(make_folders(folder));
+  // Made aside and moved into place whole: another process may want, or be making, the same set of the same draw.
+  KW_CHECK(make_folders(draw_folder));
+  KW_TRY(const TempFolder aside, TempFolder::make_in(draw_folder, ".making"));
   auto made = oracle.ask("materialise", {{"problem", source_.description.file},
                                          {"seed", seed},
                                          {"distribution", kind.distribution},
                                          {"weights", kind.fresh_weights ? "fresh" : "given"},
                                          {"weights_seed", derive_seed(draw, kind.fresh_weights ? salt_of(kind) + 7 : 7)},
-                                         {"folder", folder.string()},
+                                         {"folder", aside.path().string()},
                                          {"precision", precision_}});
-  if (!made) {
-    fs::remove_all(folder, ignored);
-    return made.error();
-  }
+  if (!made) return made.error();
+  fs::rename(aside.path(), folder, ignored);  // fails where another process was first: its set is the same
   KW_TRY(TensorSet set, open_set(folder));
   return finished(std::move(set));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <future>
 
 #include "problem/problem_source.h"
 #include "problem/tensor_sets.h"
@@ -143,6 +144,25 @@ TEST_F(OracleTest, ADrawIsTheSameWhoeverMakesIt) {
   EXPECT_NE(bytes(set(11, fresh, *oracle_), "weights"), weights);
   const std::uint64_t picked = TensorStore(source(), "float32").pick_draw(false);
   EXPECT_TRUE(picked == 11 || picked == 12) << picked;
+}
+
+TEST_F(OracleTest, TwoProcessesMayMakeTheSameSetAtOnce) {
+  OracleClient other({1, {}, {}});
+  const ProblemSource loaded = source();
+  ASSERT_TRUE(other.ask("describe", {{"problem", problem_.string()}}).ok());  // both are started
+  for (std::uint64_t draw = 31; draw < 41; ++draw) {
+    const SetKind given{"given", false, 0};
+    const auto get = [&](OracleClient& oracle) { return TensorStore(loaded, "float32").get(draw, given, oracle); };
+    auto beside = std::async(std::launch::async, [&] { return get(other); });
+    const auto mine = get(*oracle_);
+    const auto theirs = beside.get();
+    ASSERT_TRUE(mine.ok()) << mine.error().message;
+    ASSERT_TRUE(theirs.ok()) << theirs.error().message;
+    EXPECT_EQ(mine->folder, theirs->folder);
+    EXPECT_TRUE(fs::exists(mine->folder / "set.json"));
+    const auto entries = fs::directory_iterator(mine->folder.parent_path());
+    EXPECT_EQ(std::distance(fs::begin(entries), fs::end(entries)), 1) << "nothing half made stays";
+  }
 }
 
 TEST_F(OracleTest, DamagedTensorsAreMadeAgain) {
