@@ -210,8 +210,8 @@ class Timer {
     const auto& shares = subject.unaccounted_shares();
     const double longer = median({shares.begin() + static_cast<std::ptrdiff_t>(timed), shares.end()});
     if (longer <= kMostUnaccounted) return std::optional<RunFailure>{};
-    return std::optional(clocks_disagree(
-        fmt::format("in most blocks at least {:.0f}% of the time passed outside of the calls by the runner's clock", longer * 100)));
+    return std::optional(clocks_disagree(fmt::format(
+        "in most blocks at least {:.0f}% of the time passed outside of the calls by the runner's clock", longer * 100)));
   }
   static constexpr double kMostUnaccounted = 0.1;
 
