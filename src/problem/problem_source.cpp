@@ -61,7 +61,8 @@ Result<ProblemSource> load_problem(const fs::path& file, OracleClient& oracle) {
   const fs::path cached = source.cache_folder / "description.json";
   const std::string absolute = fs::absolute(file).lexically_normal().string();
 
-  if (fs::exists(cached)) {
+  std::error_code unreachable;
+  if (fs::exists(cached, unreachable)) {
     if (auto old = read_file(cached)) {
       auto json = parse_json(*old, cached.string());
       if (json) {

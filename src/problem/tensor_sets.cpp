@@ -50,19 +50,29 @@ Result<TensorSet> open_set(const fs::path& folder) {
   return set;
 }
 
+// Other processes make and remove sets while these folders are read: what vanishes on the way is passed over.
 std::vector<fs::path> folders_in(const fs::path& parent) {
   std::vector<fs::path> all;
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(parent, code))
-    if (entry.is_directory(code)) all.push_back(entry.path());
+  for (fs::directory_iterator entry(parent, code); !code && entry != fs::directory_iterator(); entry.increment(code)) {
+    std::error_code gone;
+    if (entry->is_directory(gone)) all.push_back(entry->path());
+  }
   return all;
 }
 
 double bytes_below(const fs::path& folder) {
   double total = 0;
   std::error_code code;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, code))
-    if (entry.is_regular_file(code)) total += static_cast<double>(entry.file_size(code));
+  for (fs::directory_iterator entry(folder, code); !code && entry != fs::directory_iterator(); entry.increment(code)) {
+    std::error_code gone;
+    const bool is_folder = entry->is_directory(gone) && !entry->is_symlink(gone);
+    const std::uintmax_t size = is_folder ? 0 : entry->file_size(gone);
+    if (is_folder)
+      total += bytes_below(entry->path());
+    else if (!gone)
+      total += static_cast<double>(size);
+  }
   return total;
 }
 

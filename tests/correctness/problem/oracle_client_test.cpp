@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <future>
 
@@ -177,6 +178,27 @@ TEST_F(OracleTest, DamagedTensorsAreMadeAgain) {
     fs::remove(whole.folder / file);
     EXPECT_EQ(bytes(set(21, given, *oracle_), "inputs"), inputs) << file << " missing";
   }
+}
+
+TEST(TensorStoreTest, EvictionLivesWithOthersThatMakeAndRemoveSets) {
+  const testing::TempHome home(testing::CacheIs::own);
+  const fs::path kept = home.cache() / "tensors" / "kept-1" / "1-float32";
+  ASSERT_TRUE(make_folders(kept).ok());
+  ASSERT_TRUE(write_file_atomically(kept / "inputs.safetensors", std::string(1000, 'x')).ok());
+  std::atomic<bool> stop = false;
+  auto other = std::async(std::launch::async, [&] {
+    for (int n = 0; !stop; ++n) {
+      const fs::path folder = home.cache() / "tensors" / "b-2" / std::to_string(n % 3);
+      for (int set = 0; set < 8; ++set) EXPECT_TRUE(make_folders(folder / std::to_string(set) / "in").ok());
+      EXPECT_TRUE(write_file_atomically(folder / "0" / "in" / "inputs.safetensors", "x").ok());
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  });
+  for (int look = 0; look < 400; ++look) EXPECT_NO_THROW(TensorStore::evict(1e6));
+  stop = true;
+  other.get();
+  EXPECT_TRUE(fs::exists(kept));
 }
 
 TEST(TensorStoreTest, EvictionRemovesWhatWasUsedLongestAgo) {
