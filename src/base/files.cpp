@@ -86,6 +86,15 @@ Status make_folders(const fs::path& path) {
   return {};
 }
 
+std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
+  std::vector<fs::directory_entry> all;
+  std::error_code code;
+  // A range-based loop would throw where the next entry cannot be read.
+  for (fs::directory_iterator entry(folder, code); !code && entry != fs::directory_iterator(); entry.increment(code))
+    all.push_back(*entry);
+  return all;
+}
+
 Result<TempFolder> TempFolder::make(std::string_view prefix) {
   std::error_code code;
   fs::path base = fs::temp_directory_path(code);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -18,6 +19,10 @@ Result<std::string> read_file(const fs::path& path);
 Status write_file_atomically(const fs::path& path, std::string_view content);
 
 Status make_folders(const fs::path& path);
+
+// What is in a folder, in no order; nothing where it cannot be read. Others may add and remove entries meanwhile, so that one
+// of them may be gone when it is looked at: use the forms that take a std::error_code.
+std::vector<fs::directory_entry> entries_of(const fs::path& folder);
 
 // A private folder that is removed with everything in it.
 class TempFolder {

@@ -38,11 +38,10 @@ Result<ProblemDescription> description_from(const Json& json) {
 }  // namespace
 
 std::string torch_version_on_disk(const std::string& python) {
-  std::error_code code;
   const fs::path library = fs::path(python).parent_path().parent_path() / "lib";
-  for (const auto& version : fs::directory_iterator(library, code)) {
+  for (const auto& version : entries_of(library)) {
     if (version.path().filename().string().rfind("python3", 0) != 0) continue;
-    for (const auto& package : fs::directory_iterator(version.path() / "site-packages", code)) {
+    for (const auto& package : entries_of(version.path() / "site-packages")) {
       const std::string name = package.path().filename().string();
       if (name.rfind("torch-", 0) == 0 && package.path().extension() == ".dist-info")
         return name.substr(6, name.size() - 6 - std::string(".dist-info").size());

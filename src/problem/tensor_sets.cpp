@@ -53,24 +53,19 @@ Result<TensorSet> open_set(const fs::path& folder) {
 // Other processes make and remove sets while these folders are read: what vanishes on the way is passed over.
 std::vector<fs::path> folders_in(const fs::path& parent) {
   std::vector<fs::path> all;
-  std::error_code code;
-  for (fs::directory_iterator entry(parent, code); !code && entry != fs::directory_iterator(); entry.increment(code)) {
-    std::error_code gone;
-    if (entry->is_directory(gone)) all.push_back(entry->path());
-  }
+  std::error_code gone;
+  for (const auto& entry : entries_of(parent))
+    if (entry.is_directory(gone)) all.push_back(entry.path());
   return all;
 }
 
 double bytes_below(const fs::path& folder) {
   double total = 0;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code); !code && entry != fs::directory_iterator(); entry.increment(code)) {
-    std::error_code gone;
-    const bool is_folder = entry->is_directory(gone) && !entry->is_symlink(gone);
-    const std::uintmax_t size = is_folder ? 0 : entry->file_size(gone);
-    if (is_folder)
-      total += bytes_below(entry->path());
-    else if (!gone)
+  std::error_code gone;
+  for (const auto& entry : entries_of(folder)) {
+    if (entry.is_directory(gone) && !entry.is_symlink(gone))
+      total += bytes_below(entry.path());
+    else if (const auto size = entry.file_size(gone); !gone)
       total += static_cast<double>(size);
   }
   return total;
