@@ -1,0 +1,108 @@
+// A search on one problem: what was asked, every individual that was tried, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "record/kernel.h"
+#include "record/strategy.h"
+#include "record/timing.h"
+#include "record/verdict.h"
+
+namespace kw {
+
+struct RunOptions {
+  std::string search = "evolve";  // evolve, refine, generate, random
+  std::uint64_t seed = 0;
+  double seconds = 0;   // 0: no limit
+  int evaluations = 0;  // 0: no limit
+  int islands = 1;
+  std::string precision = "float32";
+  int threads = 0;
+};
+
+// What a policy wants evaluated next.
+struct Proposal {
+  std::string origin;                   // seed, history, crossover, mutation, migration, knobs, structure, profile, random
+  std::vector<std::string> strategies;  // ids that the kernel shall realise, sorted
+  KnobValues knobs;                     // those that differ from the kernel's defaults
+  std::vector<std::int64_t> parents;    // indices of individuals
+  int island = 0;
+  int generation = 0;
+  int effort = 1;  // how long to time it: 0 a glance, 1 as usual, 2 carefully
+};
+
+// A kernel that was tried, with all that selection may look at. Its index counts from 0 within the run.
+struct Individual {
+  std::int64_t index = 0;
+  Proposal proposal;
+  Kernel kernel;
+  std::vector<AlignedStrategy> strategies;  // what the kernel really does
+  Verdict verdict = Verdict::mistrusted;
+  std::string diagnosis;  // one sentence; empty when passed
+  double seconds = 0;     // of a call; 0 when it was not timed
+  double speedup = 0;     // over eager; 0 when it was not timed
+  Interval interval;      // of the speedup
+  double share_of_ceiling = 0;
+  std::string assembly_hash;          // of the normalised hot code; empty when nothing was compiled
+  std::int64_t duplicate_of = -1;     // an earlier individual with the same code: its timing counts for both
+  std::int64_t evaluation = 0;        // in the archive; 0 when there is none
+  std::vector<std::string> findings;  // of the profile, where one was made
+  double spent_seconds = 0;           // writing, compiling, verifying and timing it
+
+  [[nodiscard]] bool passed() const { return verdict == Verdict::passed; }
+  // Strategies that are there for all one knows: present, added and unknown ones.
+  [[nodiscard]] std::vector<std::string> real_strategies() const;
+};
+
+struct RunRecord {
+  std::string id;  // short, given by the archive
+  RunOptions options;
+  std::string problem_file;
+  std::string problem_name;
+  std::string problem_hash;
+  std::string torch_version;
+  std::string machine_id;
+  std::string zone;
+  std::string workload_class;
+  std::string shape;                      // of its outputs and inputs in a few words, for finding similar problems
+  std::int64_t ledger_limit = 0;          // entries of the ledger up to here were known when it began
+  std::int64_t lesson_limit = 0;          // and lessons
+  std::string state = "running";          // running, done, stopped
+  std::string ending;                     // why it ended: "the time is up", ...
+  double elapsed_seconds = 0;             // over all its sessions
+  std::int64_t winner = -1;               // index of an individual
+  std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
+  std::string created_at, updated_at;
+};
+
+// What a finished run teaches: from the first kernel to the best by these strategies.
+struct Lesson {
+  std::string workload_class;
+  std::string zone;
+  std::string shape;
+  Features features;
+  Kernel first;
+  Kernel best;
+  KnobValues best_knobs;
+  std::vector<std::string> strategies;
+  double speedup = 0;  // the best over eager
+  double gain = 0;     // the best over the first
+  std::string run;
+};
+
+void to_json(Json& json, const RunOptions& options);
+void from_json(const Json& json, RunOptions& options);
+void to_json(Json& json, const Proposal& proposal);
+void from_json(const Json& json, Proposal& proposal);
+void to_json(Json& json, const Individual& individual);
+void from_json(const Json& json, Individual& individual);
+void to_json(Json& json, const RunRecord& run);
+void from_json(const Json& json, RunRecord& run);
+void to_json(Json& json, const Lesson& lesson);
+void from_json(const Json& json, Lesson& lesson);
+
+}  // namespace kw
