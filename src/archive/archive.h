@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "archive/database.h"
+#include "archive/runs.h"
 #include "base/files.h"
 #include "record/evaluation.h"
 #include "record/machine.h"
@@ -61,6 +62,9 @@ class Archive {
   Result<std::optional<Evaluation>> find_evaluation(std::string_view key);
   Result<std::optional<Evaluation>> find_evaluation(const EvaluationKey& key) { return find_evaluation(key.key()); }
   Result<std::optional<Evaluation>> get_evaluation(std::int64_t id);
+
+  // Valid as long as the archive stays where it is.
+  [[nodiscard]] RunArchive runs() const { return RunArchive(database_); }
 
   // Newest first; of all problems where none is given.
   Result<std::vector<EvaluationSummary>> list(const std::optional<std::string>& problem_hash = std::nullopt, int limit = 100);

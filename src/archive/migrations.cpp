@@ -53,8 +53,44 @@ CREATE INDEX evaluations_by_key ON evaluations (key, id);
 CREATE INDEX evaluations_by_problem ON evaluations (problem_hash, id);
 )sql";
 
-constexpr std::array<Migration, 1> kMigrations{{
+// Ledger and lessons are numbered for good (AUTOINCREMENT): a run knows what it began with by the highest number of then.
+constexpr std::string_view kRunSchema = R"sql(
+CREATE TABLE runs (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  problem_hash  TEXT NOT NULL,
+  torch_version TEXT NOT NULL,
+  machine_id    TEXT NOT NULL REFERENCES machines (id),
+  record        TEXT NOT NULL CHECK (json_valid(record)),
+  created_at    TEXT NOT NULL,
+  updated_at    TEXT NOT NULL,
+  FOREIGN KEY (problem_hash, torch_version) REFERENCES problems (source_hash, torch_version)
+) STRICT;
+
+CREATE TABLE individuals (
+  run        INTEGER NOT NULL REFERENCES runs (id),
+  position   INTEGER NOT NULL,
+  verdict    TEXT NOT NULL,
+  record     TEXT NOT NULL CHECK (json_valid(record)),
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (run, position)
+) STRICT;
+
+CREATE TABLE ledger (
+  id     INTEGER PRIMARY KEY AUTOINCREMENT,
+  run    INTEGER NOT NULL REFERENCES runs (id),
+  record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT;
+
+CREATE TABLE lessons (
+  id     INTEGER PRIMARY KEY AUTOINCREMENT,
+  run    INTEGER NOT NULL REFERENCES runs (id),
+  record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 2> kMigrations{{
     {"problems, machines and evaluations", kFirstSchema},
+    {"runs, individuals, ledger and lessons", kRunSchema},
 }};
 
 }  // namespace

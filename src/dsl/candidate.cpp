@@ -13,6 +13,12 @@ Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::str
   return Candidate({kernel_file.filename().string(), std::move(text), std::move(knobs)}, dsl, std::move(folder));
 }
 
+Result<Candidate> Candidate::of(KernelSource source) {
+  KW_TRY(const Dsl* dsl, dsl_of_file(source.file));
+  KW_TRY(TempFolder folder, TempFolder::make("kw-build"));
+  return Candidate(std::move(source), dsl, std::move(folder));
+}
+
 Result<CompileOutcome> Candidate::compile(const ProblemDescription& problem, const CompileOptions& options) {
   if (!outcome_) {
     KW_TRY(outcome_, dsl_->compile(problem, source_, folder_.path(), options));

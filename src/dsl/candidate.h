@@ -10,6 +10,9 @@ class Candidate {
   // Reads the file and finds its DSL. Nothing is compiled yet.
   static Result<Candidate> read(const fs::path& kernel_file, std::map<std::string, std::string> knobs);
 
+  // A kernel that exists as text only; `file` is what messages call it, and its extension names the DSL.
+  static Result<Candidate> of(KernelSource source);
+
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Dsl& dsl() const { return *dsl_; }
   [[nodiscard]] const std::optional<CompiledKernel>& kernel() const { return kernel_; }

@@ -66,7 +66,7 @@ class Timer {
       if (options_.progress)
         options_.progress(fmt::format("timing against {}: {:.2f}x after {} pairs", name, ratio.value, pairs.size()));
       if (enough && half_width <= options_.good_enough * ratio.value) break;
-      if (seconds_since(start) >= options_.seconds_per_baseline && pairs.size() >= 6) break;
+      if (seconds_since(start) >= options_.seconds_per_baseline && static_cast<int>(pairs.size()) >= options_.fewest_pairs) break;
     }
     Comparison comparison;
     comparison.baseline = name;
@@ -328,6 +328,17 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
   KW_TRY(Measurement measurement, timer.finish(*kernel));
   if (measurement.timing) measurement.timing->notes.insert(measurement.timing->notes.end(), notes.begin(), notes.end());
   return measurement;
+}
+
+Result<Measurement> measure_briefly(Subject& baseline, const std::string& name, const Candidate& candidate,
+                                    const ProblemDescription& problem, const TimingSets& sets, const Machine& machine,
+                                    const OutputCheck& check, const MeasureOptions& options) {
+  Timer timer(problem, sets, machine, check, options);
+  KW_TRY(auto kernel, timer.subject(candidate));
+  KW_TRY(const MachineLock lock, lock_machine(options));
+  KW_TRY(const auto failure, timer.compare(baseline, *kernel, name));
+  if (failure) return failed(*failure);
+  return timer.finish(*kernel);
 }
 
 Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem,

@@ -15,6 +15,7 @@ struct MeasureOptions {
   double seconds_per_baseline = 8;  // at the most
   double good_enough = 0.015;       // stop when the interval is within this share of the speedup, either side
   int least_pairs = 12;
+  int fewest_pairs = 6;  // even when the time is up
   bool eager = true;
   bool compile = true;  // torch.compile
   std::optional<double> call_timeout;
@@ -37,6 +38,12 @@ Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorSt
 // The candidate must have been compiled. Times one thing at a time: it takes the machine's lock.
 Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
                             const Machine& machine, OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options);
+
+// Against a baseline that stays loaded, for many candidates one after the other. Shorter than the whole: whether a kernel
+// remembers answers is left to the measurement that a result rests on.
+Result<Measurement> measure_briefly(Subject& baseline, const std::string& name, const Candidate& candidate,
+                                    const ProblemDescription& problem, const TimingSets& sets, const Machine& machine,
+                                    const OutputCheck& check, const MeasureOptions& options);
 
 // One kernel against another on the same problem; `baseline` is the first.
 Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& candidate, const ProblemDescription& problem,

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kEvaluatorVersion = "2";
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
-OutputCheck output_check(const ProblemDescription& problem, const std::string& precision) {
+OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision) {
   return [&problem, precision](Session& session, const TensorSet& set, int out_slot) -> Result<std::optional<RunFailure>> {
     KW_TRY(CheckOutcome checked, check_outputs(session, problem, set, out_slot, precision));
     if (checked.verdict == Verdict::passed) return std::optional<RunFailure>{};
@@ -75,6 +75,10 @@ MeasureOptions Evaluator::measure_options() const {
   measure.call_timeout = options_.call_timeout;
   measure.progress = options_.progress;
   return measure;
+}
+
+OutputCheck Evaluator::output_check(const ProblemDescription& problem) const {
+  return check_of_outputs(problem, options_.precision);
 }
 
 Result<EvaluationKey> Evaluator::key_of(const ProblemSource& problem, const Candidate& candidate) const {
@@ -160,8 +164,7 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
       return Evaluated{std::move(*kept), false};
     }
   } else {
-    KW_TRY(const CompileOutcome compiled,
-           candidate.compile(problem.description, CompileOptions::within(options_.compile_timeout, mode_)));
+    KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
     if (!compiled.kernel)
       return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
                             "verify it with --again");
@@ -170,7 +173,7 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
   if (options_.progress) options_.progress("drawing inputs for timing");
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
   KW_TRY(Measurement measured, kw::measure(candidate, problem.description, sets, machine_, oracle_,
-                                           output_check(problem.description, options_.precision), measure_options()));
+                                           output_check(problem.description), measure_options()));
   if (measured.timing) {
     known->timing = std::move(measured.timing);
     KW_CHECK(archive_->put_timing(known->id, *known->timing));
@@ -185,17 +188,27 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
   return Evaluated{std::move(*kept), false};
 }
 
+Result<Evaluated> Evaluator::confirm(const ProblemSource& problem, Candidate& candidate, const std::string& command,
+                                     double seconds_per_baseline) {
+  const EvaluatorOptions usual = options_;
+  options_.fresh = options_.again = true;
+  options_.seed.reset();
+  options_.seconds_per_baseline = seconds_per_baseline;
+  auto confirmed = measure(problem, candidate, command);
+  options_ = usual;
+  return confirmed;
+}
+
 Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate) {
   for (Candidate* each : {&baseline, &candidate}) {
-    KW_TRY(const CompileOutcome compiled,
-           each->compile(problem.description, CompileOptions::within(options_.compile_timeout, mode_)));
+    KW_TRY(const CompileOutcome compiled, each->compile(problem.description, compile_options()));
     if (!compiled.kernel) return Measurement{std::nullopt, compiled.verdict, compiled.diagnosis};
   }
   const TensorStore store(problem, options_.precision);
   const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  return measure_kernels(baseline, candidate, problem.description, sets, machine_,
-                         output_check(problem.description, options_.precision), measure_options());
+  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem.description),
+                         measure_options());
 }
 
 }  // namespace kw

@@ -45,6 +45,9 @@ class Evaluator {
   Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // Verifies first where that has not been done.
   Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // Verifies and measures with inputs that nothing has seen before, whatever the archive knows.
+  Result<Evaluated> confirm(const ProblemSource& problem, Candidate& candidate, const std::string& command,
+                            double seconds_per_baseline);
   // Times one kernel against another; nothing is archived.
   Result<Measurement> measure_against(const ProblemSource& problem, Candidate& baseline, Candidate& candidate);
 
@@ -52,13 +55,19 @@ class Evaluator {
   [[nodiscard]] OracleClient& oracle() { return oracle_; }
   [[nodiscard]] sandbox::Mode mode() const { return mode_; }
   [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] Archive& archive() { return *archive_; }
+  [[nodiscard]] const EvaluatorOptions& options() const { return options_; }
+  [[nodiscard]] MeasureOptions measure_options() const;
+  [[nodiscard]] CompileOptions compile_options() const { return CompileOptions::within(options_.compile_timeout, mode_); }
+  // Puts the problem and the machine into the archive, which everything about them there refers to.
+  Status archive_subjects(const ProblemSource& problem);
+  // What outputs of timed calls go through.
+  [[nodiscard]] OutputCheck output_check(const ProblemDescription& problem) const;
+  Result<EvaluationKey> key_of(const ProblemSource& problem, const Candidate& candidate) const;
 
  private:
   Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
-  Result<EvaluationKey> key_of(const ProblemSource& problem, const Candidate& candidate) const;
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
-  Status archive_subjects(const ProblemSource& problem);
-  [[nodiscard]] MeasureOptions measure_options() const;
 
   EvaluatorOptions options_;
   OracleClient oracle_;

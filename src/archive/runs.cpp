@@ -1,0 +1,181 @@
+#include "archive/runs.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "archive/json_text.h"
+
+namespace kw {
+namespace {
+
+#define KW_RUN_NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+constexpr std::string_view kRunColumns = "SELECT id, record, created_at, updated_at FROM runs ";
+
+Result<std::int64_t> run_number(std::string_view id) {
+  std::int64_t number = 0;
+  bool valid = !id.empty() && id.size() < 18;
+  for (const char c : id) {
+    valid = valid && c >= '0' && c <= '9';
+    number = number * 10 + (c - '0');
+  }
+  if (!valid) return bad_input(fmt::format("'{}' is no run", id), "a run is a number: kernelwright runs lists them");
+  return number;
+}
+
+std::string record_text(RunRecord run) {
+  run.id.clear();
+  run.created_at.clear();
+  run.updated_at.clear();
+  return archived_text(run);
+}
+
+}  // namespace
+
+Result<RunRecord> RunArchive::start(RunRecord run) {
+  KW_TRY(auto insert,
+         database_->prepare("INSERT INTO runs (problem_hash, torch_version, machine_id, record, created_at, updated_at) "
+                            "VALUES (?1, ?2, ?3, ?4, " KW_RUN_NOW ", " KW_RUN_NOW ")"));
+  insert.bind(1, run.problem_hash).bind(2, run.torch_version).bind(3, run.machine_id).bind(4, record_text(run));
+  KW_CHECK(insert.run());
+  KW_TRY(auto kept, find(std::to_string(database_->last_insert_id())));
+  if (!kept) return internal_error("a run that was just archived is not there");
+  return std::move(*kept);
+}
+
+Result<RunRecord> RunArchive::read_run(const Statement& row) const {
+  const std::string what = fmt::format("the archived run {} in {}", row.integer(0), database_->path().string());
+  KW_TRY(const Json json, json_from_archived_text(row.text(1), what));
+  KW_TRY(RunRecord run, read_fields(what, [&] { return json.get<RunRecord>(); }));
+  run.id = std::to_string(row.integer(0));
+  run.created_at = row.text(2);
+  run.updated_at = row.text(3);
+  return run;
+}
+
+Result<std::optional<RunRecord>> RunArchive::find(std::string_view id) const {
+  KW_TRY(const std::int64_t number, run_number(id));
+  KW_TRY(auto query, database_->prepare(std::string(kRunColumns) + "WHERE id = ?1"));
+  KW_TRY(const bool found, query.bind(1, number).step());
+  if (!found) return std::optional<RunRecord>();
+  KW_TRY(RunRecord run, read_run(query));
+  return std::optional(std::move(run));
+}
+
+Result<std::vector<RunSummary>> RunArchive::list(int limit) const {
+  KW_TRY(auto query,
+         database_->prepare(
+             "SELECT r.id, r.record, r.created_at, r.updated_at, count(i.run), coalesce(sum(i.verdict = 'passed'), 0), "
+             "coalesce(max(json_extract(i.record, '$.speedup')), 0) FROM runs r LEFT JOIN individuals i ON i.run = r.id "
+             "GROUP BY r.id ORDER BY r.id DESC LIMIT ?1"));
+  query.bind(1, std::int64_t{limit});
+  std::vector<RunSummary> summaries;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return summaries;
+    KW_TRY(RunRecord run, read_run(query));
+    summaries.push_back({std::move(run), query.integer(4), query.integer(5), query.number(6).value_or(0)});
+  }
+}
+
+Status RunArchive::add(const std::string& id, std::span<const Individual> individuals, double elapsed_seconds) {
+  KW_TRY(const std::int64_t number, run_number(id));
+  KW_TRY(Transaction transaction, Transaction::begin(*database_));
+  for (const Individual& individual : individuals) {
+    KW_TRY(auto insert,
+           database_->prepare("INSERT INTO individuals (run, position, verdict, record, created_at) VALUES (?1, ?2, ?3, "
+                              "?4, " KW_RUN_NOW ")"));
+    insert.bind(1, number).bind(2, individual.index).bind(3, name_of(individual.verdict)).bind(4, archived_text(individual));
+    KW_CHECK(insert.run());
+  }
+  KW_TRY(auto update,
+         database_->prepare("UPDATE runs SET record = json_set(record, '$.elapsed_seconds', json(?2)), updated_at = " KW_RUN_NOW
+                            " WHERE id = ?1"));
+  KW_CHECK(update.bind(1, number).bind(2, fmt::format("{:.3f}", elapsed_seconds)).run());
+  if (database_->changed_rows() == 0) return internal_error(fmt::format("the archive has no run {}", id));
+  return transaction.commit();
+}
+
+Result<std::vector<Individual>> RunArchive::individuals(std::string_view id) const {
+  KW_TRY(const std::int64_t number, run_number(id));
+  KW_TRY(auto query, database_->prepare("SELECT position, record FROM individuals WHERE run = ?1 ORDER BY position"));
+  query.bind(1, number);
+  std::vector<Individual> individuals;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return individuals;
+    const std::string what = fmt::format("the archived individual {} of run {}", query.integer(0), id);
+    KW_TRY(const Json json, json_from_archived_text(query.text(1), what));
+    KW_TRY(Individual individual, read_fields(what, [&] { return json.get<Individual>(); }));
+    individuals.push_back(std::move(individual));
+  }
+}
+
+Status RunArchive::finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons) {
+  KW_TRY(const std::int64_t number, run_number(run.id));
+  KW_TRY(Transaction transaction, Transaction::begin(*database_));
+  KW_TRY(auto update, database_->prepare("UPDATE runs SET record = ?2, updated_at = " KW_RUN_NOW " WHERE id = ?1"));
+  KW_CHECK(update.bind(1, number).bind(2, record_text(run)).run());
+  if (database_->changed_rows() == 0) return internal_error(fmt::format("the archive has no run {}", run.id));
+  for (const std::string_view table : {"ledger", "lessons"}) {
+    KW_TRY(auto remove, database_->prepare(fmt::format("DELETE FROM {} WHERE run = ?1", table)));
+    KW_CHECK(remove.bind(1, number).run());
+  }
+  const auto insert = [&](std::string_view table, const std::string& record) -> Status {
+    KW_TRY(auto statement, database_->prepare(fmt::format("INSERT INTO {} (run, record) VALUES (?1, ?2)", table)));
+    return statement.bind(1, number).bind(2, record).run();
+  };
+  for (const LedgerEntry& entry : entries) KW_CHECK(insert("ledger", archived_text(entry)));
+  for (const Lesson& lesson : lessons) KW_CHECK(insert("lessons", archived_text(lesson)));
+  return transaction.commit();
+}
+
+template <typename T>
+Result<Numbered<T>> RunArchive::numbered(std::string_view table, std::optional<std::int64_t> limit) const {
+  KW_TRY(auto query, database_->prepare(fmt::format("SELECT id, record FROM {} WHERE id <= ?1 ORDER BY id", table)));
+  query.bind(1, limit.value_or(INT64_MAX));
+  Numbered<T> found;
+  found.limit = limit.value_or(0);
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return found;
+    const std::string what = fmt::format("row {} of the archive's {}", query.integer(0), table);
+    KW_TRY(const Json json, json_from_archived_text(query.text(1), what));
+    KW_TRY(T item, read_fields(what, [&] { return json.get<T>(); }));
+    found.items.push_back(std::move(item));
+    if (!limit) found.limit = query.integer(0);
+  }
+}
+
+Result<Numbered<LedgerEntry>> RunArchive::ledger(std::optional<std::int64_t> limit) const {
+  return numbered<LedgerEntry>("ledger", limit);
+}
+
+Result<Numbered<Lesson>> RunArchive::lessons(std::optional<std::int64_t> limit) const { return numbered<Lesson>("lessons", limit); }
+
+Result<RunLock> RunLock::acquire(const fs::path& folder, const std::string& run_id) {
+  KW_CHECK(make_folders(folder));
+  const fs::path file = folder / ("run-" + run_id + ".lock");
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return internal_error(fmt::format("{} cannot be opened: {}", file.string(), std::strerror(errno)));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    ::close(fd);
+    if (why == EWOULDBLOCK)
+      return bad_input(fmt::format("run {} is under way in another process", run_id), "wait for it, or stop it first");
+    return internal_error(fmt::format("{} cannot be locked: {}", file.string(), std::strerror(why)));
+  }
+  return RunLock(fd);
+}
+
+RunLock::~RunLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace kw

@@ -1,0 +1,71 @@
+// Runs in the archive: what was asked, every individual in its order, what the ledger and later runs learn from it. A run is
+// continued from what is here and nothing else; no individual can be stored twice.
+#pragma once
+
+#include <span>
+
+#include "archive/database.h"
+#include "record/run.h"
+
+namespace kw {
+
+// One line of a listing.
+struct RunSummary {
+  RunRecord run;
+  std::int64_t individuals = 0;
+  std::int64_t passed = 0;
+  double best_speedup = 0;  // over eager, as the search timed it; 0 when nothing was timed
+};
+
+// Entries of the ledger, or lessons, with the number to ask for the same ones again.
+template <typename T>
+struct Numbered {
+  std::vector<T> items;
+  std::int64_t limit = 0;
+};
+
+class RunArchive {
+ public:
+  explicit RunArchive(const Database& database) : database_(&database) {}
+
+  // Gives it an id; its problem and its machine must have been put before.
+  Result<RunRecord> start(RunRecord run);
+  Result<std::optional<RunRecord>> find(std::string_view id) const;
+  Result<std::vector<RunSummary>> list(int limit = 50) const;  // newest first
+
+  // All of a batch or none, with the time spent so far. An index that is there already is an error.
+  Status add(const std::string& id, std::span<const Individual> individuals, double elapsed_seconds);
+  Result<std::vector<Individual>> individuals(std::string_view id) const;  // in the order of their indices
+
+  // How it ended and what it taught, in one step. A run that had ended before is replaced with its entries and lessons, so
+  // that ending a run twice teaches once.
+  Status finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons);
+
+  // Up to an earlier limit, or everything.
+  Result<Numbered<LedgerEntry>> ledger(std::optional<std::int64_t> limit = std::nullopt) const;
+  Result<Numbered<Lesson>> lessons(std::optional<std::int64_t> limit = std::nullopt) const;
+
+ private:
+  template <typename T>
+  Result<Numbered<T>> numbered(std::string_view table, std::optional<std::int64_t> limit) const;
+  Result<RunRecord> read_run(const Statement& row) const;
+
+  const Database* database_;
+};
+
+// One process at a time works on a run; the system frees the lock of one that has died.
+class RunLock {
+ public:
+  static Result<RunLock> acquire(const fs::path& folder, const std::string& run_id);
+  RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  RunLock& operator=(RunLock&&) = delete;
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+  ~RunLock();
+
+ private:
+  explicit RunLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+}  // namespace kw

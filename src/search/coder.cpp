@@ -1,0 +1,71 @@
+#include "search/coder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "playbook/playbook.h"
+
+namespace kw {
+namespace {
+
+int vector_bytes_of(const Machine& machine) {
+  if (machine.widest_isa.starts_with("avx512")) return 64;
+  if (machine.widest_isa.starts_with("avx")) return 32;
+  return 16;
+}
+
+class PlaybookCoder : public Coder {
+ public:
+  explicit PlaybookCoder(Playbook playbook) : playbook_(std::move(playbook)) {}
+  [[nodiscard]] const Features& features() const override { return playbook_.features(); }
+  [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const override {
+    return playbook_.write(strategies);
+  }
+
+ private:
+  Playbook playbook_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads) {
+  const MachineFacts facts{threads, machine.l1d_bytes, machine.l2_bytes, machine.l3_bytes, vector_bytes_of(machine)};
+  auto playbook = Playbook::read(problem, facts);
+  if (!playbook) {
+    Error error = std::move(playbook.error());
+    error.message = problem.name + ": " + error.message;
+    return error;
+  }
+  return std::unique_ptr<Coder>(std::make_unique<PlaybookCoder>(std::move(*playbook)));
+}
+
+std::vector<std::string> usable_by(const Coder& coder, const std::vector<Strategy>& strategies) {
+  std::set<std::string> usable;
+  const auto note_claims = [&](const std::vector<std::string>& asked) {
+    const auto kernel = coder.write(asked);
+    if (kernel) usable.insert(kernel->claims.begin(), kernel->claims.end());
+  };
+  std::vector<std::string> all;
+  for (const Strategy& strategy : strategies) all.push_back(strategy.id);
+  note_claims(all);
+  for (const Strategy& strategy : strategies) {
+    if (usable.contains(strategy.id)) continue;
+    // Alone with what it needs, and without what it conflicts with.
+    std::vector<std::string> asked{strategy.id};
+    asked.insert(asked.end(), strategy.needs.begin(), strategy.needs.end());
+    note_claims(asked);
+    if (usable.contains(strategy.id)) continue;
+    asked = all;
+    std::erase_if(asked, [&](const std::string& id) {
+      return std::find(strategy.conflicts.begin(), strategy.conflicts.end(), id) != strategy.conflicts.end();
+    });
+    note_claims(asked);
+  }
+  std::vector<std::string> found;
+  for (const std::string& id : all)
+    if (usable.contains(id)) found.push_back(id);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace kw

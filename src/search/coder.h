@@ -1,0 +1,28 @@
+// Who writes kernels: strategies in, a kernel out. The embedded playbook is one; models are others.
+#pragma once
+
+#include <memory>
+
+#include "record/kernel.h"
+#include "record/machine.h"
+#include "record/problem.h"
+#include "record/strategy.h"
+
+namespace kw {
+
+class Coder {
+ public:
+  virtual ~Coder() = default;
+  // What conditions of strategies are written over.
+  [[nodiscard]] virtual const Features& features() const = 0;
+  // The same strategies always give the same kernel. What it claims may be less than what was asked for.
+  [[nodiscard]] virtual Result<Kernel> write(const std::vector<std::string>& strategies) const = 0;
+};
+
+// The embedded playbook; an error names the operations that it does not know.
+Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads);
+
+// Of these strategies, those that the coder can put to use for this problem.
+std::vector<std::string> usable_by(const Coder& coder, const std::vector<Strategy>& strategies);
+
+}  // namespace kw

@@ -1,0 +1,284 @@
+#include "search/run.h"
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "machine/roofline.h"
+#include "problem/workload.h"
+#include "search/policy.h"
+#include "search/run_budget.h"
+#include "search/winner.h"
+#include "strategy/ledger.h"
+#include "strategy/lessons.h"
+
+namespace kw {
+namespace {
+
+std::string shape_words(const ProblemDescription& problem) {
+  std::vector<std::string> words;
+  for (const TensorSpec* tensor : problem.arguments())
+    words.push_back(fmt::format("{}[{}]", torch_name(tensor->dtype), fmt::join(tensor->shape, ",")));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// A new run, or an archived one to be continued.
+Result<RunRecord> begin(const RunRequest& request, Archive& archive) {
+  if (request.resume.empty()) {
+    RunRecord run;
+    run.options = request.options;
+    if (run.options.seed == 0) run.options.seed = std::random_device{}() % 1'000'000'000 + 1;
+    run.problem_file = fs::absolute(request.problem_file).string();
+    return run;
+  }
+  KW_TRY(auto found, archive.runs().find(request.resume));
+  if (!found) return bad_input(fmt::format("there is no run {}", request.resume), "kernelwright runs lists them");
+  if (!fs::exists(found->problem_file))
+    return bad_input(fmt::format("{}, the problem of run {}, is not there any more", found->problem_file, found->id),
+                     "put it back, or start a new run");
+  if (request.more_time) {
+    found->options.seconds = request.options.seconds > 0 ? found->elapsed_seconds + request.options.seconds : 0;
+    found->options.evaluations = request.options.evaluations;
+  }
+  return std::move(*found);
+}
+
+class Run {
+ public:
+  Run(const RunRequest& request, const std::function<void(const RunProgress&)>& on_progress, const std::atomic<bool>& stop)
+      : request_(request), on_progress_(on_progress), stop_(stop) {}
+
+  // The whole run, top to bottom: problem, analysis, strategies, kernels, verification and measurement, archive.
+  Result<RunOutcome> whole() {
+    EvaluatorOptions options = request_.evaluator;
+    options.progress = [this](std::string_view text) { say(text); };
+    KW_TRY(evaluator_, Evaluator::open(std::move(options)));
+    KW_CHECK(evaluator_->warm_up());
+    KW_TRY(record_, begin(request_, evaluator_->archive()));
+    budget_.emplace(record_.options, record_.elapsed_seconds);
+    KW_TRY(problem_, evaluator_->problem(record_.problem_file));
+    KW_CHECK(analyse());
+    KW_CHECK(gather_knowledge());
+    KW_CHECK(open_in_archive());
+    KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, pool_, usable_));
+    budget_->plan_confirmation(trials_->opening_seconds());
+    KW_CHECK(replay());
+    KW_CHECK(search());
+    KW_CHECK(conclude());
+    return std::move(outcome_);
+  }
+
+ private:
+  void say(std::string_view text) {
+    phase_ = text;
+    report();
+  }
+
+  void report() {
+    if (!on_progress_) return;
+    RunProgress progress;
+    progress.run = &record_;
+    progress.phase = phase_;
+    const auto order = ranked(individuals_);
+    progress.best = order.empty() ? nullptr : order.front();
+    progress.evaluations = static_cast<int>(individuals_.size());
+    progress.evaluations_here = static_cast<int>(individuals_.size() - replayed_);
+    progress.searching_seconds = searching_seconds();
+    for (const Individual& individual : individuals_)
+      if (!individual.passed()) ++progress.failures[std::string(name_of(individual.verdict))];
+    if (budget_) progress.seconds_left = budget_->left();
+    on_progress_(progress);
+  }
+
+  double searching_seconds() const {
+    return search_start_ ? std::chrono::duration<double>(std::chrono::steady_clock::now() - *search_start_).count() : 0;
+  }
+
+  Status analyse() {
+    const ProblemDescription& description = problem_.description;
+    const Workload workload{description.flops, description.bytes, description.essential_bytes};
+    record_.zone = name_of(zone_of(evaluator_->machine(), workload, evaluator_->threads()));
+    record_.workload_class = workload_class(description).main;
+    record_.shape = shape_words(description);
+    if (!record_.problem_hash.empty() && record_.problem_hash != description.source_hash)
+      return bad_input(fmt::format("{} has changed since run {} began", record_.problem_file, record_.id), "start a new run");
+    record_.problem_name = description.name;
+    record_.problem_hash = description.source_hash;
+    record_.torch_version = description.torch_version;
+    if (!record_.machine_id.empty() && record_.machine_id != evaluator_->machine().id)
+      return bad_input(fmt::format("run {} began on another machine", record_.id), "start a new run here");
+    record_.machine_id = evaluator_->machine().id;
+    KW_TRY(coder_, playbook_coder(description, evaluator_->machine(), evaluator_->threads()));
+    return {};
+  }
+
+  Status gather_knowledge() {
+    KW_TRY(const fs::path root, install_root());
+    KW_TRY(pool_, StrategyPool::load(root / "knowledge" / "strategies"));
+    const RunArchive archive = evaluator_->archive().runs();
+    const bool is_new = record_.id.empty();
+    KW_TRY(auto entries, archive.ledger(is_new ? std::nullopt : std::optional(record_.ledger_limit)));
+    KW_TRY(auto lessons, archive.lessons(is_new ? std::nullopt : std::optional(record_.lesson_limit)));
+    record_.ledger_limit = entries.limit;
+    record_.lesson_limit = lessons.limit;
+    ledger_ = Ledger(entries.items);
+    history_ = similar(lessons.items, record_.workload_class, record_.zone, coder_->features());
+    usable_ = usable_by(*coder_, pool_.applicable(coder_->features(), record_.zone, record_.workload_class));
+    return {};
+  }
+
+  Status open_in_archive() {
+    KW_CHECK(evaluator_->archive_subjects(problem_));
+    if (record_.id.empty()) {
+      record_.options.threads = evaluator_->threads();
+      KW_TRY(record_, evaluator_->archive().runs().start(record_));
+    }
+    KW_TRY(RunLock lock, RunLock::acquire(data_home() / "locks", record_.id));
+    lock_.emplace(std::move(lock));
+    SearchContext context;
+    context.pool = &pool_;
+    context.usable = usable_;
+    context.zone = record_.zone;
+    context.workload_class = record_.workload_class;
+    context.ledger = &ledger_;
+    context.history = history_;
+    context.seed = record_.options.seed;
+    context.islands = record_.options.islands;
+    context.batch = std::max(2, evaluator_->machine().cores);
+    context.write = [this](const std::vector<std::string>& strategies) { return coder_->write(strategies); };
+    KW_TRY(policy_, make_policy(record_.options.search, std::move(context)));
+    return {};
+  }
+
+  // The policy hears again what it was told, in the same batches. Of a batch that was cut short the rest is done first.
+  Status replay() {
+    KW_TRY(std::vector<Individual> archived, evaluator_->archive().runs().individuals(record_.id));
+    std::size_t told = 0;
+    while (told < archived.size()) {
+      const std::vector<Proposal> asked = policy_->ask();
+      if (asked.empty()) break;
+      const std::size_t count = std::min(asked.size(), archived.size() - told);
+      std::vector<Individual> batch(archived.begin() + static_cast<std::ptrdiff_t>(told),
+                                    archived.begin() + static_cast<std::ptrdiff_t>(told + count));
+      told += count;
+      if (count == asked.size()) {
+        policy_->tell(batch);
+      } else {
+        untold_ = std::move(batch);
+        unfinished_.assign(asked.begin() + static_cast<std::ptrdiff_t>(count), asked.end());
+      }
+    }
+    trials_->remember(archived);
+    individuals_ = std::move(archived);
+    replayed_ = individuals_.size();
+    return {};
+  }
+
+  Status search() {
+    search_start_ = std::chrono::steady_clock::now();
+    double batch_seconds = 0;
+    for (;;) {
+      if (stop_) return ended("it was interrupted", "stopped");
+      if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
+      if (unfinished_.empty()) unfinished_ = policy_->ask();
+      if (unfinished_.empty()) return ended("there was nothing left to try", "done");
+      phase_ = policy_->phase();
+      report();
+      std::vector<Proposal> proposals = unfinished_;
+      if (record_.options.evaluations > 0)
+        proposals.resize(std::min(proposals.size(), static_cast<std::size_t>(record_.options.evaluations) - individuals_.size()));
+      const auto start = std::chrono::steady_clock::now();
+      KW_TRY(const std::vector<Individual> tried,
+             trials_->run(proposals, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
+               individuals_.push_back(each);
+               report();
+               return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
+             }));
+      batch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      untold_.insert(untold_.end(), tried.begin(), tried.end());
+      unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(tried.size()));
+      if (unfinished_.empty()) {
+        policy_->tell(untold_);
+        untold_.clear();
+      }
+    }
+  }
+
+  Status ended(std::string why, std::string state) {
+    record_.ending = std::move(why);
+    record_.state = std::move(state);
+    return {};
+  }
+
+  Status conclude() {
+    say("confirming the best kernel with fresh inputs");
+    const std::string command = fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
+    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
+    record_.winner = winner.index;
+    record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
+    record_.elapsed_seconds = budget_->elapsed();
+    const RunFacts facts{record_.id, record_.zone, record_.workload_class};
+    const auto entries = ledger_entries(individuals_, pool_, facts);
+    KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of_run()));
+    outcome_.run = record_;
+    outcome_.individuals = std::move(individuals_);
+    outcome_.winner = std::move(winner.confirmed);
+    outcome_.notes = std::move(winner.notes);
+    outcome_.clock = trials_->clock();
+    return {};
+  }
+
+  std::vector<Lesson> lessons_of_run() const {
+    if (record_.winner < 0) return {};
+    const Individual& best = individuals_[static_cast<std::size_t>(record_.winner)];
+    const auto first = std::find_if(individuals_.begin(), individuals_.end(),
+                                    [](const Individual& each) { return each.passed() && each.speedup > 0; });
+    Lesson lesson;
+    lesson.workload_class = record_.workload_class;
+    lesson.zone = record_.zone;
+    lesson.shape = record_.shape;
+    lesson.features = coder_->features();
+    lesson.first = first->kernel;
+    lesson.best = best.kernel;
+    lesson.best_knobs = best.proposal.knobs;
+    lesson.strategies = best.real_strategies();
+    lesson.speedup = best.speedup;
+    lesson.gain = best.speedup / first->speedup;
+    lesson.run = record_.id;
+    return {lesson};
+  }
+
+  const RunRequest& request_;
+  const std::function<void(const RunProgress&)>& on_progress_;
+  const std::atomic<bool>& stop_;
+  std::unique_ptr<Evaluator> evaluator_;
+  RunRecord record_;
+  std::optional<RunBudget> budget_;
+  ProblemSource problem_;
+  std::unique_ptr<Coder> coder_;
+  StrategyPool pool_;
+  Ledger ledger_;
+  std::vector<Lesson> history_;
+  std::vector<std::string> usable_;
+  std::optional<RunLock> lock_;
+  std::unique_ptr<Trials> trials_;
+  std::unique_ptr<Policy> policy_;
+  std::vector<Individual> individuals_;
+  std::vector<Proposal> unfinished_;  // the rest of the policy's last batch
+  std::vector<Individual> untold_;    // and what is known of its beginning
+  std::size_t replayed_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> search_start_;
+  std::string phase_;
+  RunOutcome outcome_;
+};
+
+}  // namespace
+
+Result<RunOutcome> run_search(const RunRequest& request, const std::function<void(const RunProgress&)>& on_progress,
+                              const std::atomic<bool>& stop) {
+  return Run(request, on_progress, stop).whole();
+}
+
+}  // namespace kw

@@ -1,0 +1,39 @@
+#include "search/run_budget.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+constexpr double kTorchCompileSeconds = 8;  // loading and warming the second baseline, as seen on two cores
+
+}  // namespace
+
+RunBudget::RunBudget(const RunOptions& options, double spent) : options_(options), before_(spent) {}
+
+double RunBudget::elapsed() const {
+  return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+std::optional<double> RunBudget::left() const {
+  if (options_.seconds <= 0) return std::nullopt;
+  return std::max(0.0, options_.seconds - elapsed());
+}
+
+double RunBudget::seconds_per_baseline() const { return options_.seconds <= 0 ? 6 : std::clamp(options_.seconds * 0.06, 1.5, 8.0); }
+
+void RunBudget::plan_confirmation(double opening_seconds) {
+  confirmation_ = 1.5 * opening_seconds + 2 * seconds_per_baseline() + kTorchCompileSeconds;
+}
+
+std::optional<std::string> RunBudget::spent_up(int evaluations, double next_batch_seconds) const {
+  if (options_.evaluations > 0 && evaluations >= options_.evaluations) return fmt::format("{} evaluations were made", evaluations);
+  // The first batch is always tried: a run that ends without a kernel helps nobody.
+  if (options_.seconds > 0 && evaluations > 0 && elapsed() + next_batch_seconds + confirmation_ > options_.seconds)
+    return "the time is up";
+  return std::nullopt;
+}
+
+}  // namespace kw

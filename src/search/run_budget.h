@@ -1,0 +1,32 @@
+// How long a run may still search: its limits, less what ending it will take.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "record/run.h"
+
+namespace kw {
+
+class RunBudget {
+ public:
+  // `spent`: seconds of earlier sessions of the run.
+  RunBudget(const RunOptions& options, double spent);
+
+  [[nodiscard]] double elapsed() const;  // over all sessions
+  [[nodiscard]] std::optional<double> left() const;
+  // What confirming the winner is expected to take; grows with what drawing inputs took and with the limit itself.
+  void plan_confirmation(double opening_seconds);
+  [[nodiscard]] double seconds_per_baseline() const;
+  // Why the search has to stop now, given what the next batch will take; nothing where it may go on.
+  [[nodiscard]] std::optional<std::string> spent_up(int evaluations, double next_batch_seconds) const;
+
+ private:
+  RunOptions options_;
+  double before_;
+  double confirmation_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace kw

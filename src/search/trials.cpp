@@ -1,0 +1,216 @@
+#include "search/trials.h"
+
+#include <algorithm>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "profile/read_code.h"
+#include "strategy/alignment.h"
+
+namespace kw {
+namespace {
+
+using TrialTime = std::chrono::steady_clock;
+
+// Adds the time of a scope to one of the clock's fields.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total), start_(TrialTime::now()) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(TrialTime::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  TrialTime::time_point start_;
+};
+
+// How long a candidate is timed, by the effort that a policy asks for.
+struct Effort {
+  double seconds;
+  double good_enough;
+  int least_pairs;
+  int fewest_pairs;
+};
+Effort effort_of(int level) {
+  if (level <= 0) return {0.3, 0.05, 4, 3};
+  if (level == 1) return {0.8, 0.03, 6, 4};
+  return {2.5, 0.015, 12, 6};
+}
+
+}  // namespace
+
+struct Trials::Tried {
+  Individual individual;
+  std::optional<Candidate> candidate;
+  std::optional<CompileOutcome> compiled;
+  std::optional<CodeText> code;
+  double compile_seconds = 0;
+};
+
+Result<Candidate> Trials::candidate_of(const Kernel& kernel, const KnobValues& knobs) {
+  return Candidate::of({"kernel." + kernel.dsl, kernel.source, knobs});
+}
+
+Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
+                                             const StrategyPool& pool, std::vector<std::string> considered) {
+  std::unique_ptr<Trials> trials(new Trials(evaluator, problem, coder, pool));
+  {
+    const Stopwatch watch(trials->opening_seconds_);
+    trials->considered_ = std::move(considered);
+    KW_CHECK(evaluator.archive_subjects(problem));
+    const std::uint64_t draw = trials->store_.pick_draw(false);
+    KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, draw, evaluator.oracle()));
+    KW_TRY(trials->eager_,
+           OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
+  }
+  return trials;
+}
+
+void Trials::remember(const std::vector<Individual>& individuals) {
+  for (const Individual& individual : individuals)
+    if (!individual.assembly_hash.empty() && individual.duplicate_of < 0)
+      by_code_.insert_or_assign(individual.assembly_hash, individual);
+}
+
+Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposals, std::int64_t first_index,
+                                            const std::atomic<bool>& stop,
+                                            const std::function<Status(const Individual&)>& on_done) {
+  std::vector<Tried> batch(proposals.size());
+  {
+    const Stopwatch watch(clock_.writing);
+    for (std::size_t i = 0; i < proposals.size(); ++i) {
+      Individual& individual = batch[i].individual;
+      individual.index = first_index + static_cast<std::int64_t>(i);
+      individual.proposal = proposals[i];
+      KW_TRY(individual.kernel, coder_.write(proposals[i].strategies));
+      KW_TRY(batch[i].candidate, candidate_of(individual.kernel, proposals[i].knobs));
+    }
+  }
+  {
+    // Nothing is timed meanwhile, so that every core may compile.
+    const Stopwatch watch(clock_.compiling);
+    const auto at_once = static_cast<std::size_t>(std::max(1, evaluator_.machine().cores));
+    for (std::size_t begin = 0; begin < batch.size(); begin += at_once) {
+      if (stop) break;
+      std::vector<std::future<Result<CompileOutcome>>> compiling;
+      const std::size_t end = std::min(batch.size(), begin + at_once);
+      for (std::size_t i = begin; i < end; ++i)
+        compiling.push_back(std::async(std::launch::async, [this, &tried = batch[i]] {
+          const Stopwatch own(tried.compile_seconds);
+          return tried.candidate->compile(problem_.description, evaluator_.compile_options());
+        }));
+      std::optional<Error> failure;
+      for (std::size_t i = begin; i < end; ++i) {
+        auto compiled = compiling[i - begin].get();
+        if (!compiled)
+          failure = compiled.error();
+        else
+          batch[i].compiled = std::move(*compiled);
+      }
+      if (failure) return *failure;
+    }
+  }
+  std::vector<Individual> done;
+  for (Tried& tried : batch) {
+    if (stop || !tried.compiled) break;
+    const auto start = TrialTime::now();
+    KW_CHECK(evaluate(tried));
+    tried.individual.spent_seconds = tried.compile_seconds + std::chrono::duration<double>(TrialTime::now() - start).count();
+    remember({tried.individual});
+    {
+      const Stopwatch watch(clock_.archiving);
+      KW_CHECK(on_done(tried.individual));
+    }
+    done.push_back(std::move(tried.individual));
+  }
+  return done;
+}
+
+Status Trials::evaluate(Tried& tried) {
+  Individual& individual = tried.individual;
+  if (!tried.compiled->kernel) {
+    individual.verdict = tried.compiled->verdict;
+    individual.diagnosis = tried.compiled->diagnosis.summary;
+    return {};
+  }
+  {
+    const Stopwatch watch(clock_.reading);
+    KW_TRY(tried.code, read_code(tried.compiled->kernel->object));
+    individual.assembly_hash = tried.code->hash;
+  }
+  if (const auto same = by_code_.find(individual.assembly_hash); same != by_code_.end()) {
+    const Individual& first = same->second;
+    if (first.passed() && individual.proposal.effort > first.proposal.effort) {
+      // Asked for again, to be timed more carefully.
+      individual.verdict = first.verdict;
+      individual.evaluation = first.evaluation;
+      align_with_code(tried);
+      return time(tried);
+    }
+    // The same code with other words around it: what is known of it counts, and nothing is run again.
+    individual.duplicate_of = first.index;
+    individual.verdict = first.verdict;
+    individual.diagnosis = first.diagnosis;
+    individual.seconds = first.seconds;
+    individual.speedup = first.speedup;
+    individual.interval = first.interval;
+    individual.share_of_ceiling = first.share_of_ceiling;
+    individual.evaluation = first.evaluation;
+    if (individual.passed()) align_with_code(tried);
+    return {};
+  }
+  KW_TRY(const bool right, verify(tried));
+  if (!right) return {};
+  align_with_code(tried);
+  return time(tried);
+}
+
+Result<bool> Trials::verify(Tried& tried) {
+  const Stopwatch watch(clock_.verifying);
+  KW_TRY(const Evaluated evaluated, evaluator_.verify(problem_, *tried.candidate,
+                                                      fmt::format("kernelwright verify {} KERNEL.cpp", problem_.description.file)));
+  Individual& individual = tried.individual;
+  individual.evaluation = evaluated.evaluation.id;
+  individual.verdict = evaluated.evaluation.verdict.verdict;
+  individual.diagnosis = evaluated.evaluation.verdict.diagnosis.summary;
+  return individual.passed();
+}
+
+void Trials::align_with_code(Tried& tried) {
+  const Stopwatch watch(clock_.reading);
+  CodeView view;
+  view.source = tried.individual.kernel.source;
+  view.assembly_lines = tried.code->assembly_lines;
+  view.hot_loop_lines = tried.code->hot_loop_lines;
+  view.isa = tried.code->isa;
+  view.has_assembly = true;
+  tried.individual.strategies = align(pool_, view, tried.individual.kernel.claims, considered_);
+}
+
+Status Trials::time(Tried& tried) {
+  const Stopwatch watch(clock_.timing);
+  Individual& individual = tried.individual;
+  const Effort effort = effort_of(individual.proposal.effort);
+  MeasureOptions options = evaluator_.measure_options();
+  options.seconds_per_baseline = effort.seconds;
+  options.good_enough = effort.good_enough;
+  options.least_pairs = effort.least_pairs;
+  options.fewest_pairs = effort.fewest_pairs;
+  KW_TRY(const Measurement measured, measure_briefly(*eager_, "eager", *tried.candidate, problem_.description, sets_,
+                                                     evaluator_.machine(), evaluator_.output_check(problem_.description), options));
+  if (!measured.timing) {
+    individual.verdict = measured.verdict;
+    individual.diagnosis = measured.diagnosis.summary;
+    return {};
+  }
+  const TimingRecord& timing = *measured.timing;
+  individual.seconds = timing.seconds;
+  individual.speedup = timing.comparisons.front().speedup;
+  individual.interval = timing.comparisons.front().interval;
+  individual.share_of_ceiling = timing.share_of_ceiling;
+  return {};
+}
+
+}  // namespace kw

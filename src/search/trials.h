@@ -1,0 +1,62 @@
+// Proposals in, individuals out: written, compiled side by side, told from earlier ones by their code, verified, aligned with
+// what they claim, and timed against an eager baseline that stays loaded. It decides nothing about what is tried next.
+#pragma once
+
+#include <atomic>
+#include <map>
+
+#include "record/run.h"
+#include "search/coder.h"
+#include "search/evaluator.h"
+#include "strategy/pool.h"
+
+namespace kw {
+
+// Where the time of trials goes, in seconds.
+struct TrialClock {
+  double writing = 0, compiling = 0, reading = 0, verifying = 0, timing = 0, archiving = 0;
+};
+
+class Trials {
+ public:
+  // Draws the inputs and loads the baseline: the oracle's slow part, once a run.
+  static Result<std::unique_ptr<Trials>> open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
+                                              const StrategyPool& pool, std::vector<std::string> considered);
+
+  // Individuals of earlier sessions of the run, so that their code is known again.
+  void remember(const std::vector<Individual>& individuals);
+
+  // In the order of the proposals; `on_done` hears of each before the next is begun. Where `stop` is set meanwhile, those that
+  // were done.
+  Result<std::vector<Individual>> run(const std::vector<Proposal>& proposals, std::int64_t first_index,
+                                      const std::atomic<bool>& stop, const std::function<Status(const Individual&)>& on_done);
+
+  // The candidate of a kernel, as it would be evaluated.
+  static Result<Candidate> candidate_of(const Kernel& kernel, const KnobValues& knobs);
+
+  [[nodiscard]] const TrialClock& clock() const { return clock_; }
+  [[nodiscard]] double opening_seconds() const { return opening_seconds_; }
+
+ private:
+  struct Tried;
+  Trials(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder, const StrategyPool& pool)
+      : evaluator_(evaluator), problem_(problem), coder_(coder), pool_(pool), store_(problem, evaluator.options().precision) {}
+  Status evaluate(Tried& tried);
+  Result<bool> verify(Tried& tried);
+  Status time(Tried& tried);
+  void align_with_code(Tried& tried);
+
+  Evaluator& evaluator_;
+  const ProblemSource& problem_;
+  const Coder& coder_;
+  const StrategyPool& pool_;
+  TensorStore store_;
+  std::vector<std::string> considered_;  // strategies that alignment looks for
+  TimingSets sets_;
+  std::unique_ptr<OracleSubject> eager_;
+  std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last
+  TrialClock clock_;
+  double opening_seconds_ = 0;
+};
+
+}  // namespace kw

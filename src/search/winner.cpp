@@ -1,0 +1,51 @@
+#include "search/winner.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "search/trials.h"
+
+namespace kw {
+namespace {
+
+// A speedup that many tries were compared by is too good on average, the more so the wider its interval.
+double cautious(const Individual& individual) { return 0.5 * (individual.speedup + individual.interval.low); }
+
+constexpr int kMostConfirmations = 3;
+
+}  // namespace
+
+std::vector<const Individual*> ranked(const std::vector<Individual>& individuals) {
+  std::vector<const Individual*> order;
+  for (const Individual& individual : individuals)
+    if (individual.passed() && individual.speedup > 0) order.push_back(&individual);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Individual* a, const Individual* b) { return cautious(*a) > cautious(*b); });
+  std::set<std::string> seen;
+  std::erase_if(order, [&](const Individual* each) { return !seen.insert(each->assembly_hash).second; });
+  return order;
+}
+
+Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
+                              const std::string& command, double seconds_per_baseline) {
+  Winner winner;
+  int tries = 0;
+  for (const Individual* each : ranked(individuals)) {
+    if (++tries > kMostConfirmations) break;
+    KW_TRY(Candidate candidate, Trials::candidate_of(each->kernel, each->proposal.knobs));
+    KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
+    if (evaluated.evaluation.verdict.verdict == Verdict::passed && evaluated.evaluation.timing) {
+      winner.index = each->index;
+      winner.confirmed = std::move(evaluated.evaluation);
+      return winner;
+    }
+    winner.notes.push_back(fmt::format("kernel {} did not hold with fresh inputs ({}: {}); the next best was taken", each->index,
+                                       name_of(evaluated.evaluation.verdict.verdict),
+                                       evaluated.evaluation.verdict.diagnosis.summary));
+  }
+  return winner;
+}
+
+}  // namespace kw
