@@ -32,6 +32,29 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_flag("--json", json, "print one JSON object");
 }
 
+void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
+  auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
+  command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")
+      ->check(CLI::IsMember({"evolve", "refine", "generate", "random"}));
+  command
+      .add_option("--time", options.time, "how long in all, such as 60s, 5m or 1h (default 3m where --evaluations is not given)")
+      ->type_name("TIME");
+  command.add_option("--evaluations", options.evaluations, "how many kernels at the most")->check(CLI::Range(1, 1000000));
+  command.add_option("--seed", options.seed, "the same seed makes the same decisions from the same outcomes")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
+  command.add_option("--islands", options.islands, "populations of 'evolve' that exchange individuals (default 1)")
+      ->check(CLI::Range(1, 16));
+  command.add_option("--out", options.out, "where the kernel goes (default: PROBLEM-runN.cpp here)")->type_name("FILE");
+  command.add_option("--resume", options.resume, "go on with this run; --time and --evaluations set a new budget")
+      ->type_name("RUN")
+      ->excludes(problem);
+  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                   "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--json", json, "print one JSON object");
+}
+
 int report(const Result<int>& result, Output& output) {
   if (result) return *result;
   output.error(result.error());
@@ -46,16 +69,35 @@ int run_cli(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
+      "  kernelwright optimize problems/level1/50_rms_norm.py --time 60s\n"
       "  kernelwright doctor\n"
-      "  kernelwright describe problems/level1/25_gelu.py\n"
-      "  kernelwright verify problems/level1/25_gelu.py my_gelu.cpp\n"
-      "  kernelwright measure problems/level1/25_gelu.py my_gelu.cpp\n"
+      "  kernelwright describe problems/level1/33_gelu_exact.py\n"
+      "  kernelwright verify problems/level1/33_gelu_exact.py my_gelu.cpp\n"
+      "  kernelwright measure problems/level1/33_gelu_exact.py my_gelu.cpp\n"
       "Exit status: 0 passed, 1 judged and not passed, 2 bad usage or input, 3 the evaluator itself failed.");
   bool json = false;
   DoctorOptions doctor;
   DescribeOptions describe;
   JudgeOptions judge;
+  OptimizeOptions optimize;
+  RunsOptions runs;
+  ShowOptions show;
+  LedgerOptions ledger;
 
+  auto* optimize_command = app.add_subcommand("optimize", "search for the fastest kernel that passes, within a budget");
+  add_optimize_options(*optimize_command, optimize, json);
+  auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
+  runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
+  runs_command->add_flag("--json", json, "print one JSON object");
+  auto* show_command = app.add_subcommand("show", "one search: its winner, its lineage, and what was tried");
+  show_command->add_option("run", show.run, "the run's number, as 'kernelwright runs' lists it")->required();
+  show_command->add_option("--kernel", show.kernel, "print the source of this kernel of the run")->check(CLI::Range(0, 100000000));
+  show_command->add_flag("--json", json, "print one JSON object");
+  auto* ledger_command = app.add_subcommand("ledger", "what each strategy promised and what it gave, over all runs");
+  ledger_command->add_option("--zone", ledger.zone, "memory, balanced, compute or latency")
+      ->check(CLI::IsMember({"memory", "balanced", "compute", "latency"}));
+  ledger_command->add_option("--class", ledger.workload_class, "a workload class, such as matmul or softmax");
+  ledger_command->add_flag("--json", json, "print one JSON object");
   auto* doctor_command = app.add_subcommand("doctor", "what is here, what is missing, and this machine's ceilings");
   doctor_command->add_flag("--refresh", doctor.refresh, "measure the ceilings again");
   doctor_command->add_flag("--json", json, "print one JSON object");
@@ -88,6 +130,10 @@ int run_cli(int argc, char** argv) {
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a signal to die of
   Output output(json);
   try {
+    if (*optimize_command) return report(run_optimize(optimize, output), output);
+    if (*runs_command) return report(run_runs(runs, output), output);
+    if (*show_command) return report(run_show(show, output), output);
+    if (*ledger_command) return report(run_ledger(ledger, output), output);
     if (*doctor_command) return report(run_doctor(doctor, output), output);
     if (*describe_command) return report(run_describe(describe, output), output);
     if (*verify_command) return report(run_verify(judge, output), output);

@@ -48,4 +48,35 @@ struct JudgeOptions {
 Result<int> run_verify(const JudgeOptions& options, Output& output);
 Result<int> run_measure(const JudgeOptions& options, Output& output);
 
+struct OptimizeOptions {
+  std::string problem;
+  std::string search = "evolve";
+  std::string time;     // as it was written; empty: not given
+  int evaluations = 0;  // 0: not given
+  std::uint64_t seed = 0;
+  int islands = 1;
+  std::string out;
+  std::string resume;
+  std::string precision = "float32";
+  int threads = 0;
+  bool unsafe_no_sandbox = false;
+};
+Result<int> run_optimize(const OptimizeOptions& options, Output& output);
+
+struct RunsOptions {
+  int limit = 20;
+};
+Result<int> run_runs(const RunsOptions& options, Output& output);
+
+struct ShowOptions {
+  std::string run;
+  std::optional<std::int64_t> kernel;  // print this individual's source
+};
+Result<int> run_show(const ShowOptions& options, Output& output);
+
+struct LedgerOptions {
+  std::string zone, workload_class;  // only these; empty: all
+};
+Result<int> run_ledger(const LedgerOptions& options, Output& output);
+
 }  // namespace kw

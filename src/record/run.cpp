@@ -69,6 +69,7 @@ void to_json(Json& json, const RunRecord& r) {
               {"elapsed_seconds", r.elapsed_seconds},
               {"winner", r.winner},
               {"confirmed", r.confirmed ? Json(*r.confirmed) : Json()},
+              {"profile", r.profile},
               {"created_at", r.created_at},
               {"updated_at", r.updated_at}};
 }
@@ -92,6 +93,7 @@ void from_json(const Json& json, RunRecord& r) {
   json.at("winner").get_to(r.winner);
   const auto& confirmed = json.at("confirmed");
   r.confirmed = confirmed.is_null() ? std::nullopt : std::optional(confirmed.get<TimingRecord>());
+  json.at("profile").get_to(r.profile);
   json.at("created_at").get_to(r.created_at);
   json.at("updated_at").get_to(r.updated_at);
 }

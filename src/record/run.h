@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "record/kernel.h"
+#include "record/profile.h"
 #include "record/strategy.h"
 #include "record/timing.h"
 #include "record/verdict.h"
@@ -47,11 +48,11 @@ struct Individual {
   double speedup = 0;     // over eager; 0 when it was not timed
   Interval interval;      // of the speedup
   double share_of_ceiling = 0;
-  std::string assembly_hash;          // of the normalised hot code; empty when nothing was compiled
-  std::int64_t duplicate_of = -1;     // an earlier individual with the same code: its timing counts for both
-  std::int64_t evaluation = 0;        // in the archive; 0 when there is none
-  std::vector<std::string> findings;  // of the profile, where one was made
-  double spent_seconds = 0;           // writing, compiling, verifying and timing it
+  std::string assembly_hash;       // of the normalised hot code; empty when nothing was compiled
+  std::int64_t duplicate_of = -1;  // an earlier individual with the same code: its timing counts for both
+  std::int64_t evaluation = 0;     // in the archive; 0 when there is none
+  std::vector<std::string> findings;   // of the profile, where one was made
+  double spent_seconds = 0;        // writing, compiling, verifying and timing it
 
   [[nodiscard]] bool passed() const { return verdict == Verdict::passed; }
   // Strategies that are there for all one knows: present, added and unknown ones.
@@ -76,6 +77,7 @@ struct RunRecord {
   double elapsed_seconds = 0;             // over all its sessions
   std::int64_t winner = -1;               // index of an individual
   std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
+  ProfileRecord profile;                  // of the winner
   std::string created_at, updated_at;
 };
 

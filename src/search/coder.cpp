@@ -39,30 +39,27 @@ Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem,
   return std::unique_ptr<Coder>(std::make_unique<PlaybookCoder>(std::move(*playbook)));
 }
 
-std::vector<std::string> usable_by(const Coder& coder, const std::vector<Strategy>& strategies) {
+std::vector<std::string> usable_by(const Coder& coder, const StrategyPool& pool, const std::vector<std::string>& ids) {
   std::set<std::string> usable;
   const auto note_claims = [&](const std::vector<std::string>& asked) {
     const auto kernel = coder.write(asked);
     if (kernel) usable.insert(kernel->claims.begin(), kernel->claims.end());
   };
-  std::vector<std::string> all;
-  for (const Strategy& strategy : strategies) all.push_back(strategy.id);
-  note_claims(all);
-  for (const Strategy& strategy : strategies) {
-    if (usable.contains(strategy.id)) continue;
-    // Alone with what it needs, and without what it conflicts with.
-    std::vector<std::string> asked{strategy.id};
-    asked.insert(asked.end(), strategy.needs.begin(), strategy.needs.end());
+  note_claims(ids);
+  for (const std::string& id : ids) {
+    const Strategy* strategy = pool.find(id);
+    if (strategy == nullptr || usable.contains(id)) continue;
+    // Alone with what it needs; then with everything that it does not conflict with.
+    std::vector<std::string> asked{id};
+    asked.insert(asked.end(), strategy->needs.begin(), strategy->needs.end());
     note_claims(asked);
-    if (usable.contains(strategy.id)) continue;
-    asked = all;
-    std::erase_if(asked, [&](const std::string& id) {
-      return std::find(strategy.conflicts.begin(), strategy.conflicts.end(), id) != strategy.conflicts.end();
-    });
+    if (usable.contains(id)) continue;
+    asked = ids;
+    std::erase_if(asked, [&](const std::string& other) { return pool.conflict(id, other); });
     note_claims(asked);
   }
   std::vector<std::string> found;
-  for (const std::string& id : all)
+  for (const std::string& id : ids)
     if (usable.contains(id)) found.push_back(id);
   std::sort(found.begin(), found.end());
   return found;

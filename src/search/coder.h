@@ -7,6 +7,7 @@
 #include "record/machine.h"
 #include "record/problem.h"
 #include "record/strategy.h"
+#include "strategy/pool.h"
 
 namespace kw {
 
@@ -22,7 +23,7 @@ class Coder {
 // The embedded playbook; an error names the operations that it does not know.
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads);
 
-// Of these strategies, those that the coder can put to use for this problem.
-std::vector<std::string> usable_by(const Coder& coder, const std::vector<Strategy>& strategies);
+// Of these strategies of the pool, those that the coder can put to use for this problem; sorted.
+std::vector<std::string> usable_by(const Coder& coder, const StrategyPool& pool, const std::vector<std::string>& ids);
 
 }  // namespace kw

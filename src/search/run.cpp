@@ -9,9 +9,11 @@
 #include "machine/roofline.h"
 #include "problem/workload.h"
 #include "search/policy.h"
+#include "search/profile_kernel.h"
 #include "search/run_budget.h"
 #include "search/winner.h"
 #include "strategy/ledger.h"
+#include "strategy/ledger_entries.h"
 #include "strategy/lessons.h"
 
 namespace kw {
@@ -115,8 +117,7 @@ class Run {
   }
 
   Status gather_knowledge() {
-    KW_TRY(const fs::path root, install_root());
-    KW_TRY(pool_, StrategyPool::load(root / "knowledge" / "strategies"));
+    KW_TRY(pool_, StrategyPool::load_own());
     const RunArchive archive = evaluator_->archive().runs();
     const bool is_new = record_.id.empty();
     KW_TRY(auto entries, archive.ledger(is_new ? std::nullopt : std::optional(record_.ledger_limit)));
@@ -124,8 +125,9 @@ class Run {
     record_.ledger_limit = entries.limit;
     record_.lesson_limit = lessons.limit;
     ledger_ = Ledger(entries.items);
-    history_ = similar(lessons.items, record_.workload_class, record_.zone, coder_->features());
-    usable_ = usable_by(*coder_, pool_.applicable(coder_->features(), record_.zone, record_.workload_class));
+    for (const SimilarLesson& each : similar(lessons.items, record_.workload_class, record_.zone, coder_->features()))
+      history_.push_back(*each.lesson);
+    usable_ = usable_by(*coder_, pool_, pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids()));
     return {};
   }
 
@@ -218,15 +220,24 @@ class Run {
     KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
+    if (record_.winner >= 0) KW_CHECK(profile_winner());
     record_.elapsed_seconds = budget_->elapsed();
     const RunFacts facts{record_.id, record_.zone, record_.workload_class};
-    const auto entries = ledger_entries(individuals_, pool_, facts);
+    const auto entries = ledger_entries(pool_, individuals_, 0, facts);
     KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of_run()));
     outcome_.run = record_;
     outcome_.individuals = std::move(individuals_);
     outcome_.winner = std::move(winner.confirmed);
     outcome_.notes = std::move(winner.notes);
     outcome_.clock = trials_->clock();
+    return {};
+  }
+
+  Status profile_winner() {
+    const Individual& best = individuals_[static_cast<std::size_t>(record_.winner)];
+    say("profiling it");
+    KW_TRY(Candidate candidate, Trials::candidate_of(best.kernel, best.proposal.knobs));
+    KW_TRY(record_.profile, profile_kernel(*evaluator_, problem_, candidate, trials_->sets(), *record_.confirmed));
     return {};
   }
 

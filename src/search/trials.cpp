@@ -4,8 +4,10 @@
 #include <future>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "profile/read_code.h"
+#include "profile/findings.h"
+#include "search/profile_kernel.h"
 #include "strategy/alignment.h"
 
 namespace kw {
@@ -39,6 +41,12 @@ Effort effort_of(int level) {
   return {2.5, 0.015, 12, 6};
 }
 
+// What policies read: the finding, and the levers that could help.
+std::string with_levers(const Finding& finding) {
+  if (finding.levers.empty()) return finding.text;
+  return fmt::format("{} (levers: {})", finding.text, fmt::join(finding.levers, ", "));
+}
+
 }  // namespace
 
 struct Trials::Tried {
@@ -46,6 +54,7 @@ struct Trials::Tried {
   std::optional<Candidate> candidate;
   std::optional<CompileOutcome> compiled;
   std::optional<CodeText> code;
+  std::vector<Loop> loops;
   double compile_seconds = 0;
 };
 
@@ -137,7 +146,9 @@ Status Trials::evaluate(Tried& tried) {
   }
   {
     const Stopwatch watch(clock_.reading);
-    KW_TRY(tried.code, read_code(tried.compiled->kernel->object));
+    KW_TRY(const Disassembly disassembly, disassemble(tried.compiled->kernel->object));
+    tried.code = code_text(disassembly);
+    tried.loops = innermost_loops(disassembly);
     individual.assembly_hash = tried.code->hash;
   }
   if (const auto same = by_code_.find(individual.assembly_hash); same != by_code_.end()) {
@@ -210,6 +221,9 @@ Status Trials::time(Tried& tried) {
   individual.speedup = timing.comparisons.front().speedup;
   individual.interval = timing.comparisons.front().interval;
   individual.share_of_ceiling = timing.share_of_ceiling;
+  ProfileInputs seen = profile_inputs(evaluator_.machine(), problem_.description, timing);
+  seen.loops = std::move(tried.loops);
+  for (const Finding& finding : findings(seen).findings) individual.findings.push_back(with_levers(finding));
   return {};
 }
 

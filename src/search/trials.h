@@ -35,6 +35,7 @@ class Trials {
   static Result<Candidate> candidate_of(const Kernel& kernel, const KnobValues& knobs);
 
   [[nodiscard]] const TrialClock& clock() const { return clock_; }
+  [[nodiscard]] const TimingSets& sets() const { return sets_; }
   [[nodiscard]] double opening_seconds() const { return opening_seconds_; }
 
  private:

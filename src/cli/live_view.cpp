@@ -1,0 +1,66 @@
+#include "cli/live_view.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "report/run_text.h"
+
+namespace kw {
+namespace {
+
+LiveState state_of(const RunProgress& progress) {
+  LiveState state;
+  state.problem = progress.run->problem_name;
+  state.run = progress.run->id;
+  state.search = progress.run->options.search;
+  state.phase = progress.phase;
+  if (progress.best != nullptr) {
+    state.best_speedup = progress.best->speedup;
+    state.best_interval = progress.best->interval;
+    state.share_of_ceiling = progress.best->share_of_ceiling;
+  }
+  state.evaluations = progress.evaluations;
+  if (progress.searching_seconds > 0) state.per_minute = progress.evaluations_here / progress.searching_seconds * 60;
+  state.failures = progress.failures;
+  state.seconds_left = progress.seconds_left;
+  return state;
+}
+
+constexpr auto kBetweenLines = std::chrono::seconds(5);
+
+}  // namespace
+
+LiveView::LiveView(const Output& output) : form_(output.json() ? Form::silent : ::isatty(2) != 0 ? Form::table : Form::lines) {
+  paint_.on = output.paint().on && form_ == Form::table;
+}
+
+LiveView::~LiveView() {
+  if (form_ == Form::table) draw("");
+}
+
+void LiveView::draw(const std::string& table) {
+  if (lines_drawn_ > 0) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_drawn_);
+  std::fputs(table.c_str(), stderr);
+  std::fflush(stderr);
+  lines_drawn_ = static_cast<int>(std::count(table.begin(), table.end(), '\n'));
+}
+
+void LiveView::show(const RunProgress& progress) {
+  if (form_ == Form::silent) return;
+  const LiveState state = state_of(progress);
+  if (form_ == Form::table) return draw(live_table(state, paint_));
+  // A line when there is a new best kernel, and otherwise every few seconds.
+  const bool better = state.best_speedup > last_best_ * 1.005;
+  const auto now = std::chrono::steady_clock::now();
+  if (progress.evaluations == last_evaluations_ || (!better && now - last_line_ < kBetweenLines)) return;
+  last_evaluations_ = progress.evaluations;
+  last_best_ = std::max(last_best_, state.best_speedup);
+  last_line_ = now;
+  fmt::print(stderr, "{}\n", live_line(state));
+}
+
+}  // namespace kw

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "cli/commands.h"
+#include "cli/interruption.h"
+#include "cli/live_view.h"
+#include "machine/machine_cache.h"
+#include "report/run_text.h"
+#include "search/final_source.h"
+#include "search/run.h"
+#include "strategy/ledger.h"
+
+namespace kw {
+namespace {
+
+constexpr double kUsualSeconds = 180;
+
+Result<RunRequest> request_of(const OptimizeOptions& options) {
+  if (options.problem.empty() && options.resume.empty())
+    return bad_input("optimize needs a problem, or a run to resume",
+                     "kernelwright optimize PROBLEM, or kernelwright optimize --resume RUN");
+  RunRequest request;
+  request.problem_file = options.problem;
+  request.resume = options.resume;
+  request.options.search = options.search;
+  request.options.seed = options.seed;
+  request.options.islands = options.islands;
+  request.options.evaluations = options.evaluations;
+  request.options.precision = options.precision;
+  request.options.threads = options.threads;
+  if (!options.time.empty()) {
+    KW_TRY(request.options.seconds, seconds_from_text(options.time));
+  } else if (options.evaluations == 0) {
+    request.options.seconds = kUsualSeconds;
+  }
+  request.more_time = !options.time.empty() || options.evaluations > 0;
+  request.evaluator.precision = options.precision;
+  request.evaluator.threads = options.threads;
+  request.evaluator.unsafe_no_sandbox = options.unsafe_no_sandbox;
+  return request;
+}
+
+// Before hours of searching are spent, not after.
+Status check_out(const std::string& out) {
+  if (out.empty()) return {};
+  const fs::path folder = fs::absolute(out).parent_path();
+  if (!fs::is_directory(folder))
+    return bad_input(fmt::format("--out {}: there is no folder {}", out, folder.string()), "make it first");
+  if (fs::is_directory(out)) return bad_input(fmt::format("--out {} is a folder", out), "name a file, such as kernel.cpp");
+  return {};
+}
+
+Json json_of(const RunOutcome& outcome, const std::string& file) {
+  Json individuals = Json::array();
+  for (const Individual& individual : outcome.individuals) {
+    Json json = individual;
+    json.erase("kernel");
+    individuals.push_back(std::move(json));
+  }
+  const auto& clock = outcome.clock;
+  return {{"run", outcome.run},
+          {"kernel_file", file},
+          {"winner", outcome.winner ? Json(*outcome.winner) : Json()},
+          {"individuals", std::move(individuals)},
+          {"notes", outcome.notes},
+          {"seconds",
+           {{"writing", clock.writing},
+            {"compiling", clock.compiling},
+            {"reading", clock.reading},
+            {"verifying", clock.verifying},
+            {"timing", clock.timing},
+            {"archiving", clock.archiving}}}};
+}
+
+}  // namespace
+
+Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
+  KW_TRY(const RunRequest request, request_of(options));
+  KW_CHECK(check_out(options.out));
+  RunOutcome outcome;
+  {
+    const Interruption interruption;
+    LiveView view(output);
+    KW_TRY(outcome, run_search(
+                        request, [&](const RunProgress& progress) { view.show(progress); }, interruption.wanted()));
+  }
+  std::string file;
+  if (outcome.run.winner >= 0) {
+    const Individual& winner = outcome.individuals[static_cast<std::size_t>(outcome.run.winner)];
+    file = options.out.empty() ? fmt::format("{}-run{}.cpp", outcome.run.problem_name, outcome.run.id) : options.out;
+    KW_TRY(const Machine machine, this_machine({}));
+    KW_CHECK(
+        write_file_atomically(file, provenance(outcome.run, machine) + with_knobs(winner.kernel.source, winner.proposal.knobs)));
+  }
+  std::string text = run_text(outcome.run, outcome.individuals, output.paint());
+  for (const std::string& note : outcome.notes) text += fmt::format("  {:<9} {}\n", "note", note);
+  if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);
+  output.result(text, json_of(outcome, file));
+  return outcome.run.winner >= 0 ? kPassed : kNotPassed;
+}
+
+Result<int> run_runs(const RunsOptions& options, Output& output) {
+  KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
+  KW_TRY(const auto summaries, archive.runs().list(options.limit));
+  Json json = Json::array();
+  std::vector<RunRow> rows;
+  for (const RunSummary& summary : summaries) {
+    rows.push_back({summary.run, summary.individuals, summary.best_speedup});
+    Json row = summary.run;
+    row["individuals"] = summary.individuals;
+    row["passed"] = summary.passed;
+    row["best_speedup"] = summary.best_speedup;
+    json.push_back(std::move(row));
+  }
+  output.result(runs_text(rows, output.paint()), json);
+  return kPassed;
+}
+
+Result<int> run_show(const ShowOptions& options, Output& output) {
+  KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
+  KW_TRY(const auto run, archive.runs().find(options.run));
+  if (!run) return bad_input(fmt::format("there is no run {}", options.run), "kernelwright runs lists them");
+  KW_TRY(const auto individuals, archive.runs().individuals(run->id));
+  if (options.kernel) {
+    if (*options.kernel >= static_cast<std::int64_t>(individuals.size()))
+      return bad_input(fmt::format("run {} has no kernel {}: it tried {}", run->id, *options.kernel, individuals.size()),
+                       fmt::format("kernelwright show {}", run->id));
+    const Individual& individual = individuals[static_cast<std::size_t>(*options.kernel)];
+    output.result(with_knobs(individual.kernel.source, individual.proposal.knobs), individual);
+    return kPassed;
+  }
+  output.result(run_text(*run, individuals, output.paint()), {{"run", *run}, {"individuals", individuals}});
+  return kPassed;
+}
+
+Result<int> run_ledger(const LedgerOptions& options, Output& output) {
+  KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
+  KW_TRY(const auto entries, archive.runs().ledger());
+  std::vector<LedgerTextRow> rows;
+  Json json = Json::array();
+  for (const LedgerRow& row : Ledger(entries.items).rows()) {
+    if (!options.zone.empty() && row.zone != options.zone) continue;
+    if (!options.workload_class.empty() && row.workload_class != options.workload_class) continue;
+    rows.push_back(
+        {row.strategy, row.zone, row.workload_class, row.predicted, row.measured, row.low, row.high, row.n, row.failures});
+    json.push_back({{"strategy", row.strategy},
+                    {"zone", row.zone},
+                    {"class", row.workload_class},
+                    {"predicted", row.predicted},
+                    {"measured", row.measured},
+                    {"low", row.low},
+                    {"high", row.high},
+                    {"n", row.n},
+                    {"failures", row.failures}});
+  }
+  output.result(ledger_text(rows, output.paint()), json);
+  return kPassed;
+}
+
+}  // namespace kw

@@ -1,0 +1,39 @@
+#include "search/final_source.h"
+
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace kw {
+
+std::string with_knobs(const std::string& source, const KnobValues& knobs) {
+  std::istringstream lines(source);
+  std::string text, line, guarded;  // the macro of the last line, if that was an #ifndef
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string directive, macro, value;
+    words >> directive >> macro >> value;
+    if (directive == "#define" && macro == guarded && knobs.contains(macro))
+      line = fmt::format("#define {} {}", macro, knobs.at(macro));
+    guarded = directive == "#ifndef" ? macro : "";
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string provenance(const RunRecord& run, const Machine& machine) {
+  std::string text = fmt::format("// Written by Kernelwright, run {}, for the problem {} (sha256 {:.12}).\n", run.id,
+                                 run.problem_name, run.problem_hash);
+  if (run.confirmed) {
+    text += fmt::format("// Measured on {} with {} thread{}:", machine.cpu_model, run.confirmed->threads,
+                        run.confirmed->threads == 1 ? "" : "s");
+    for (const Comparison& comparison : run.confirmed->comparisons)
+      text += fmt::format(" {:.2f}x ({:.2f} to {:.2f}) over {};", comparison.speedup, comparison.interval.low,
+                          comparison.interval.high, comparison.baseline == "compile" ? "torch.compile" : comparison.baseline);
+    text.back() = '.';
+    text += "\n";
+  }
+  return text + "//\n";
+}
+
+}  // namespace kw
