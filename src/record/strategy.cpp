@@ -12,6 +12,18 @@ std::span<const std::string_view> levers() {
   return kLevers;
 }
 
+std::span<const std::string_view> zones() {
+  static constexpr std::array<std::string_view, 4> kZones{"memory", "balanced", "compute", "latency"};
+  return kZones;
+}
+
+std::span<const std::string_view> workload_classes() {
+  static constexpr std::array<std::string_view, 15> kClasses{
+      "attention", "recurrent",          "convolution", "matmul", "scan",          "loss",     "softmax",  "normalisation",
+      "pooling",   "argument reduction", "reduction",   "gather", "interpolation", "movement", "pointwise"};
+  return kClasses;
+}
+
 std::string_view name_of(Presence presence) {
   switch (presence) {
     case Presence::present:
@@ -50,6 +62,7 @@ void to_json(Json& json, const Strategy& s) {
               {"knobs", s.knobs},
               {"predicts", s.predicts},
               {"evidence", s.evidence},
+              {"telling", s.telling},
               {"conflicts", s.conflicts},
               {"needs", s.needs},
               {"why", s.why}};
@@ -70,6 +83,7 @@ void from_json(const Json& json, Strategy& s) {
   optional("when", s.when);
   optional("knobs", s.knobs);
   optional("evidence", s.evidence);
+  optional("telling", s.telling);
   optional("conflicts", s.conflicts);
   optional("needs", s.needs);
 }

@@ -30,13 +30,16 @@ struct Strategy {
   std::map<std::string, std::vector<std::int64_t>> knobs;
   double predicts = 1;                  // times faster than the same kernel without it
   std::vector<EvidenceCheck> evidence;  // all must hold; none: it cannot be decided
+  bool telling = false;                 // the evidence alone shows it: a kernel that never claimed it does it nevertheless
   std::vector<std::string> conflicts;   // ids that cannot be in the same kernel
   std::vector<std::string> needs;       // ids without which it makes no sense
   std::string why;                      // the idea, in a sentence or two
 };
 
-// The closed vocabulary of levers.
+// The closed vocabularies: of levers, of zones, and of the names that workload classes have.
 std::span<const std::string_view> levers();
+std::span<const std::string_view> zones();
+std::span<const std::string_view> workload_classes();
 
 // What a problem is like, by name: "rows", "row_elements", "output_bytes", ... A feature that is not there is 0.
 using Features = std::map<std::string, double>;

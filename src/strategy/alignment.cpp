@@ -1,0 +1,131 @@
+#include "strategy/alignment.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "strategy/code_lines.h"
+
+namespace kw {
+namespace {
+
+constexpr std::size_t kLongestLine = 2000;  // std::regex recurses over a line
+
+std::string trimmed(std::string text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return {};
+  text = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  constexpr std::size_t kShown = 40;
+  return text.size() > kShown ? text.substr(0, kShown - 3) + "..." : text;
+}
+
+// Looks for patterns; every pattern is looked for once in each place, however many strategies ask.
+class EvidenceSearch {
+ public:
+  explicit EvidenceSearch(const CodeView& code) : code_(code), source_(code_lines(code.source)) {}
+
+  // What matched first; empty when nothing did.
+  const std::optional<std::string>& first_match(const std::string& where, const std::string& pattern) {
+    const auto [found, is_new] = known_.try_emplace({where, pattern});
+    if (is_new) found->second = search(where == "source" ? source_ : where == "hot_loop" ? loops() : code_.assembly_lines, pattern);
+    return found->second;
+  }
+
+  // Evidence that something is absent from loops that were not found would say nothing.
+  [[nodiscard]] bool can_look(const EvidenceCheck& check) const {
+    if (check.where == "source") return true;
+    if (!code_.has_assembly) return false;
+    return check.where == "assembly" || !check.absent || !code_.hot_loop_lines.empty();
+  }
+  [[nodiscard]] bool concerns(const EvidenceCheck& check) const { return check.isa.empty() || check.isa == code_.isa; }
+  [[nodiscard]] std::string place(const EvidenceCheck& check) const {
+    if (check.where == "hot_loop" && !code_.hot_loop_lines.empty()) return "the hot loop";
+    return check.where == "source" ? "the source" : "the assembly";
+  }
+
+ private:
+  [[nodiscard]] const std::vector<std::string>& loops() const {
+    return code_.hot_loop_lines.empty() ? code_.assembly_lines : code_.hot_loop_lines;
+  }
+
+  static std::optional<std::string> search(const std::vector<std::string>& lines, const std::string& pattern) {
+    const std::regex wanted(pattern, std::regex::ECMAScript | std::regex::optimize);
+    for (const std::string& line : lines) {
+      std::smatch match;
+      const std::string shortened = line.size() > kLongestLine ? line.substr(0, kLongestLine) : std::string();
+      if (std::regex_search(shortened.empty() ? line : shortened, match, wanted)) return trimmed(match.str());
+    }
+    return std::nullopt;
+  }
+
+  const CodeView& code_;
+  std::vector<std::string> source_;
+  std::map<std::pair<std::string, std::string>, std::optional<std::string>> known_;
+};
+
+// What the evidence of a strategy says, whoever claims it.
+struct EvidenceFinding {
+  enum class Kind { there, missing, undecided } kind = Kind::undecided;
+  std::string text;
+};
+
+EvidenceFinding look_for(const Strategy& strategy, EvidenceSearch& search) {
+  std::string seen;
+  bool blind = false, decided = false;
+  for (const EvidenceCheck& check : strategy.evidence) {
+    if (!search.concerns(check)) continue;
+    if (!search.can_look(check)) {
+      blind = true;
+      continue;
+    }
+    const auto& match = search.first_match(check.where, check.pattern);
+    if (match.has_value() == check.absent) {
+      if (check.absent) return {EvidenceFinding::Kind::missing, fmt::format("{} in {}", *match, search.place(check))};
+      return {EvidenceFinding::Kind::missing, fmt::format("nothing like /{}/ in {}", trimmed(check.pattern), search.place(check))};
+    }
+    decided = true;
+    // The machine's code says more than the source, and stands later in a record.
+    if (match) seen = fmt::format("{} in {}", *match, search.place(check));
+  }
+  if (blind) return {EvidenceFinding::Kind::undecided, seen.empty() ? "no assembly to look at" : seen + "; no assembly to look at"};
+  if (!decided) return {EvidenceFinding::Kind::undecided, "nothing in the code would show it"};
+  return {EvidenceFinding::Kind::there, seen.empty() ? "nothing speaks against it" : seen};
+}
+
+}  // namespace
+
+std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& code, const std::vector<std::string>& claims,
+                                   const std::vector<std::string>& considered) {
+  EvidenceSearch search(code);
+  std::vector<AlignedStrategy> aligned;
+  const std::set<std::string> claimed(claims.begin(), claims.end());
+  std::vector<std::string> standing;
+  for (const std::string& id : claimed) {
+    const Strategy* strategy = pool.find(id);
+    if (!strategy) {
+      aligned.push_back({id, Presence::struck, "no strategy has this id"});
+      continue;
+    }
+    const EvidenceFinding finding = look_for(*strategy, search);
+    const Presence presence = finding.kind == EvidenceFinding::Kind::there     ? Presence::present
+                              : finding.kind == EvidenceFinding::Kind::missing ? Presence::struck
+                                                                               : Presence::unknown;
+    if (presence != Presence::struck) standing.push_back(id);
+    aligned.push_back({id, presence, finding.text});
+  }
+  const std::set<std::string> others(considered.begin(), considered.end());
+  for (const std::string& id : others) {
+    const Strategy* strategy = pool.find(id);
+    if (!strategy || !strategy->telling || claimed.count(id) != 0) continue;
+    if (std::any_of(standing.begin(), standing.end(), [&](const std::string& other) { return pool.conflict(id, other); })) continue;
+    const EvidenceFinding finding = look_for(*strategy, search);
+    if (finding.kind == EvidenceFinding::Kind::there) aligned.push_back({id, Presence::added, finding.text});
+  }
+  return aligned;
+}
+
+}  // namespace kw

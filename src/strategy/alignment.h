@@ -1,0 +1,28 @@
+// Alignment: whether a kernel does what it claims, and what it does without claiming it. Decided by the evidence of the strategies
+// alone, in the code and in what the compiler made of it; never by a comment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/strategy.h"
+#include "strategy/pool.h"
+
+namespace kw {
+
+struct CodeView {
+  std::string source;
+  std::vector<std::string> assembly_lines;  // every function of the kernel's object, AT&T syntax on x86
+  std::vector<std::string> hot_loop_lines;  // its innermost hot loops; empty: none was found
+  std::string isa;                          // x86 or arm
+  bool has_assembly = false;                // false: nothing was compiled or disassembled, so that only the source can speak
+};
+
+// Every claim with what became of it, then what was added, each part sorted by id. A claim is present when all of its evidence
+// holds, struck when some of it does not, and unknown when it has none or part of it cannot be looked at. Added are the considered
+// strategies (those that apply to the problem) that are telling, wholly there, and in conflict with no claim that stands.
+// A claim that names no strategy of the pool is struck.
+std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& code, const std::vector<std::string>& claims,
+                                   const std::vector<std::string>& considered);
+
+}  // namespace kw
