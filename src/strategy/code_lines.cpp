@@ -114,10 +114,10 @@ std::vector<std::string> code_lines(std::string_view source) {
     const std::string directive = directive_of(line);
     if (directive.rfind("if", 0) == 0) {
       dead.push_back(is_never(directive));
-    } else if (directive.rfind("el", 0) == 0 && !dead.empty()) {
-      dead.back() = is_never(directive);
-    } else if (directive.rfind("endif", 0) == 0 && !dead.empty()) {
-      dead.pop_back();
+    } else if (directive.rfind("el", 0) == 0) {
+      if (!dead.empty()) dead.back() = is_never(directive);
+    } else if (directive.rfind("endif", 0) == 0) {
+      if (!dead.empty()) dead.pop_back();
     } else if (std::find(dead.begin(), dead.end(), true) == dead.end()) {
       const bool blank = std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isspace(c) != 0; });
       if (!blank) lines.push_back(std::move(line));

@@ -14,8 +14,13 @@ std::uint64_t Random::next() {
 
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-std::uint64_t Random::below(std::uint64_t limit) {
-  if (limit == 0) return 0;
+double Random::normal() {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += uniform();
+  return sum;
+}
+
+std::uint64_t Random::below_unsigned(std::uint64_t limit) {
   const std::uint64_t uneven = (0 - limit) % limit;  // 2^64 mod limit: draws below it would favour small results
   std::uint64_t drawn = next();
   while (drawn < uneven) drawn = next();
@@ -28,7 +33,7 @@ std::size_t Random::weighted(std::span<const double> weights) {
   const auto usable = [](double weight) { return std::isfinite(weight) && weight > 0 ? weight : 0.0; };
   double total = 0;
   for (const double weight : weights) total += usable(weight);
-  if (!(total > 0) || !std::isfinite(total)) return static_cast<std::size_t>(below(weights.size()));
+  if (!(total > 0) || !std::isfinite(total)) return below(weights.size());
   double left = uniform() * total;
   std::size_t last = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
