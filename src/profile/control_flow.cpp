@@ -43,7 +43,10 @@ std::vector<FlowBlock> flow_blocks(const Function& function, std::string_view is
     };
     if (kind.jump && code[last].target)
       if (const auto target = at.find(*code[last].target); target != at.end()) join(block_of[target->second]);
-    const bool falls_through = !kind.returns && (!kind.jump || kind.conditional);
+    // Padding behind a jump is never run; led on, it would look like another way into the loop that it aligns.
+    bool is_padding = blocks[b].before.empty() && b > 0;
+    for (std::size_t i = blocks[b].first; i <= last; ++i) is_padding = is_padding && kinds[i].padding;
+    const bool falls_through = !is_padding && !kind.returns && (!kind.jump || kind.conditional);
     if (falls_through && b + 1 < blocks.size()) join(b + 1);
   }
   return blocks;

@@ -97,7 +97,8 @@ void x86_memory(std::string_view mnemonic, const std::vector<std::string>& opera
     kind.loads = !writes_alone;
   }
   kind.streams = kind.stores && name.starts_with("movnt");
-  kind.gathers = name.starts_with("gather") || name.starts_with("pgather");
+  // Compilers that find gather instructions too slow insert one element after the other.
+  kind.gathers = starts_with_any(name, {"gather", "pgather"}) || (kind.loads && starts_with_any(name, {"insertps", "pinsr"}));
 }
 
 InstructionKind x86_kind(const Instruction& instruction) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "profile/assembly_hash.h"
@@ -119,11 +120,27 @@ void nest_in_callers(const Disassembly& code, std::vector<FunctionLoops>& functi
   }
 }
 
+// Kinds of arithmetic as one letter each; what a compiler may contract or exchange shares one.
+std::string arithmetic_letters(const Loop& loop, std::string_view isa) {
+  std::string letters;
+  for (const Instruction& instruction : loop.body) {
+    const InstructionKind kind = kind_of(instruction, isa);
+    if (kind.arithmetic && kind.floating) letters += kind.divides ? 'd' : kind.adds || kind.multiplies ? 'a' : 'o';
+  }
+  return letters;
+}
+
 // Compilers and people let a narrower loop with the same work follow a vector loop for the last few elements.
-bool is_remainder_of(const Loop& loop, const Loop& wide) {
+bool is_remainder_of(const Loop& loop, const Loop& wide, std::string_view isa) {
+  constexpr std::uint64_t kNearBytes = 512;
+  constexpr int kNearLines = 12;
   const int bits = loop.counts.packed_float_ops > 0 || loop.counts.scalar_float_ops == 0 ? loop.counts.widest_bits() : 0;
-  return wide.counts.widest_bits() > bits && wide.body.front().address < loop.body.front().address &&
-         loop.counts.work() <= wide.counts.work() && wide.counts.stores + wide.counts.streaming_stores >= loop.counts.stores;
+  const std::uint64_t begin = loop.body.front().address, end_of_wide = wide.body.back().address;
+  if (wide.counts.widest_bits() <= bits || begin < end_of_wide || begin - end_of_wide > kNearBytes) return false;
+  if (loop.line > 0 && wide.line > 0 && std::abs(loop.line - wide.line) > kNearLines) return false;
+  if (loop.counts.work() > wide.counts.work() || loop.counts.stores > wide.counts.stores) return false;
+  const std::string of_wide = arithmetic_letters(wide, isa), of_loop = arithmetic_letters(loop, isa);
+  return std::all_of(of_loop.begin(), of_loop.end(), [&](char letter) { return of_wide.find(letter) != std::string::npos; });
 }
 
 std::vector<Loop> loops_of_function(const FunctionLoops& of, std::string_view isa, const std::string& own_file) {
@@ -146,7 +163,7 @@ std::vector<Loop> loops_of_function(const FunctionLoops& of, std::string_view is
   }
   for (std::size_t l = 0; l < loops.size(); ++l)
     for (std::size_t o = 0; o < loops.size(); ++o)
-      if (o != l && parents[o] == parents[l] && is_remainder_of(loops[l], loops[o])) loops[l].is_remainder = true;
+      if (o != l && parents[o] == parents[l] && is_remainder_of(loops[l], loops[o], isa)) loops[l].is_remainder = true;
   return loops;
 }
 
