@@ -26,7 +26,6 @@ Result<bool> run(const std::vector<std::string>& problems, int evaluations) {
     request.options.search = "random";
     request.options.seed = 1;
     request.options.evaluations = evaluations;
-    double searching = 0;
     KW_TRY(const RunOutcome outcome,
            run_search(
                request, [&](const RunProgress& progress) { searching = std::max(searching, progress.searching_seconds); }, stop));

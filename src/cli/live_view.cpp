@@ -1,5 +1,6 @@
 #include "cli/live_view.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,18 +16,23 @@ namespace {
 LiveState state_of(const RunProgress& progress) {
   LiveState state;
   state.problem = progress.run->problem_name;
-  state.run = progress.run->id;
   state.search = progress.run->options.search;
   state.phase = progress.phase;
+  state.doing = progress.doing;
   if (progress.best != nullptr) {
     state.best_speedup = progress.best->speedup;
-    state.best_interval = progress.best->interval;
+    state.interval = progress.best->interval;
+    state.best_index = progress.best->index;
     state.share_of_ceiling = progress.best->share_of_ceiling;
+    state.strategies = progress.best->real_strategies();
   }
   state.evaluations = progress.evaluations;
-  if (progress.searching_seconds > 0) state.per_minute = progress.evaluations_here / progress.searching_seconds * 60;
   state.failures = progress.failures;
+  state.elapsed_seconds = progress.elapsed_seconds;
   state.seconds_left = progress.seconds_left;
+  if (progress.run->options.evaluations > 0) state.evaluations_left = progress.run->options.evaluations - progress.evaluations;
+  winsize size{};
+  if (::ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) state.width = size.ws_col;
   return state;
 }
 

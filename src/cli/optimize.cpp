@@ -103,9 +103,9 @@ Result<int> run_runs(const RunsOptions& options, Output& output) {
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
   KW_TRY(const auto summaries, archive.runs().list(options.limit));
   Json json = Json::array();
-  std::vector<RunRow> rows;
+  std::vector<RunListing> rows;
   for (const RunSummary& summary : summaries) {
-    rows.push_back({summary.run, summary.individuals, summary.best_speedup});
+    rows.push_back({summary.run, static_cast<int>(summary.individuals), summary.best_speedup});
     Json row = summary.run;
     row["individuals"] = summary.individuals;
     row["passed"] = summary.passed;
@@ -136,13 +136,13 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
 Result<int> run_ledger(const LedgerOptions& options, Output& output) {
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
   KW_TRY(const auto entries, archive.runs().ledger());
-  std::vector<LedgerTextRow> rows;
+  std::vector<LedgerLine> rows;
   Json json = Json::array();
   for (const LedgerRow& row : Ledger(entries.items).rows()) {
     if (!options.zone.empty() && row.zone != options.zone) continue;
     if (!options.workload_class.empty() && row.workload_class != options.workload_class) continue;
-    rows.push_back(
-        {row.strategy, row.zone, row.workload_class, row.predicted, row.measured, row.low, row.high, row.n, row.failures});
+    rows.push_back({row.strategy, row.zone, row.workload_class, row.predicted, row.measured, row.low, row.high,
+                    static_cast<int>(row.n), static_cast<int>(row.failures)});
     json.push_back({{"strategy", row.strategy},
                     {"zone", row.zone},
                     {"class", row.workload_class},

@@ -141,7 +141,9 @@ std::vector<Evolve::Child> Evolve::children_of(int island) {
     const Member& one = tournament(population);
     const Member& other = tournament(population);
     if (&one == &other) continue;
-    children.push_back({crossed(bench_, one.order.draft->claims, other.order.draft->claims, random_), "crossover", &one,
+    children.push_back({crossed(bench_, one.order.draft->claims, other.order.draft->claims, random_),
+                        "crossover",
+                        &one,
                         {one.outcome.index, other.outcome.index}});
   }
   children.push_back({sampled(), "seed", nullptr, {}});
@@ -211,16 +213,14 @@ void Evolve::tell(const std::vector<Individual>& outcomes) {
 }
 
 void Evolve::enter(Population& population, Member member) {
-  const auto same = std::find_if(population.begin(), population.end(), [&](const Member& other) {
-    return other.order.draft->claims == member.order.draft->claims;
-  });
+  const auto same = std::find_if(population.begin(), population.end(),
+                                 [&](const Member& other) { return other.order.draft->claims == member.order.draft->claims; });
   if (same != population.end()) {
     if (member.outcome.score.centre <= same->outcome.score.centre) return;
     population.erase(same);
   }
-  const auto place = std::find_if(population.begin(), population.end(), [&](const Member& other) {
-    return member.outcome.score.centre > other.outcome.score.centre;
-  });
+  const auto place = std::find_if(population.begin(), population.end(),
+                                  [&](const Member& other) { return member.outcome.score.centre > other.outcome.score.centre; });
   population.insert(place, std::move(member));
   if (population.size() > kPopulation) population.pop_back();
 }
@@ -247,7 +247,8 @@ bool Evolve::tuning_is_due() const {
 void Evolve::begin_tuning() {
   const Member& leader = islands_[static_cast<std::size_t>(leading_island())].front();
   const int glances = std::min(kFirstGlances + kMoreGlances * tunings_++, kMostGlances);
-  tuning_ = std::make_unique<TuningSession>(bench_, leader.order, leader.outcome, glances, Random(bench_.context().seed + tunings_));
+  tuning_ =
+      std::make_unique<TuningSession>(bench_, leader.order, leader.outcome, glances, Random(bench_.context().seed + tunings_));
 }
 
 // The leader, with what is known now of its speed, goes back to every island where it lives.
@@ -273,7 +274,8 @@ void Evolve::end_tuning() {
 void Evolve::migrate() {
   if (islands_.size() < 2) return;
   std::vector<std::optional<Member>> best;
-  for (const Population& population : islands_) best.push_back(population.empty() ? std::nullopt : std::optional(population.front()));
+  for (const Population& population : islands_)
+    best.push_back(population.empty() ? std::nullopt : std::optional(population.front()));
   for (std::size_t i = 0; i < islands_.size(); ++i)
     if (best[i]) {
       Member migrant = *best[i];
@@ -282,7 +284,8 @@ void Evolve::migrate() {
     }
 }
 
-// Nothing pays any more: every island keeps its leader and begins anew, with sets as they come. False: that has been tried often enough.
+// Nothing pays any more: every island keeps its leader and begins anew, with sets as they come. False: that has been tried often
+// enough.
 bool Evolve::diversify() {
   if (restarts_without_gain_ >= kRestartsWithoutGain || bench_.catalogue().size() == 0) return false;
   ++restarts_, ++restarts_without_gain_;

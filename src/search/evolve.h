@@ -1,5 +1,5 @@
-// The policy `evolve`: populations of strategy sets on islands. Strong seeds first, then mutations (one strategy more, less or another),
-// crossovers and migrations, of which the run's beliefs pick the most promising; the leader's knobs are tuned in between.
+// The policy `evolve`: populations of strategy sets on islands. Strong seeds first, then mutations (one strategy more, less or
+// another), crossovers and migrations, of which the run's beliefs pick the most promising; the leader's knobs are tuned in between.
 #pragma once
 
 #include <memory>

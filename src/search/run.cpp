@@ -74,7 +74,7 @@ class Run {
 
  private:
   void say(std::string_view text) {
-    phase_ = text;
+    doing_ = text;
     report();
   }
 
@@ -83,19 +83,17 @@ class Run {
     RunProgress progress;
     progress.run = &record_;
     progress.phase = phase_;
+    progress.doing = doing_;
     const auto order = ranked(individuals_);
     progress.best = order.empty() ? nullptr : order.front();
     progress.evaluations = static_cast<int>(individuals_.size());
-    progress.evaluations_here = static_cast<int>(individuals_.size() - replayed_);
-    progress.searching_seconds = searching_seconds();
     for (const Individual& individual : individuals_)
       if (!individual.passed()) ++progress.failures[std::string(name_of(individual.verdict))];
-    if (budget_) progress.seconds_left = budget_->left();
+    if (budget_) {
+      progress.seconds_left = budget_->left();
+      progress.elapsed_seconds = budget_->elapsed();
+    }
     on_progress_(progress);
-  }
-
-  double searching_seconds() const {
-    return search_start_ ? std::chrono::duration<double>(std::chrono::steady_clock::now() - *search_start_).count() : 0;
   }
 
   Status analyse() {
@@ -174,12 +172,10 @@ class Run {
     }
     trials_->remember(archived);
     individuals_ = std::move(archived);
-    replayed_ = individuals_.size();
     return {};
   }
 
   Status search() {
-    search_start_ = std::chrono::steady_clock::now();
     double batch_seconds = 0;
     for (;;) {
       if (stop_) return ended("it was interrupted", "stopped");
@@ -215,7 +211,8 @@ class Run {
   }
 
   Status conclude() {
-    say("confirming the best kernel with fresh inputs");
+    phase_ = "confirming the winner";
+    report();
     const std::string command = fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
     KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
     record_.winner = winner.index;
@@ -235,7 +232,8 @@ class Run {
 
   Status profile_winner() {
     const Individual& best = individuals_[static_cast<std::size_t>(record_.winner)];
-    say("profiling it");
+    phase_ = "profiling the winner";
+    report();
     KW_TRY(Candidate candidate, Trials::candidate_of(best.kernel, best.proposal.knobs));
     KW_TRY(record_.profile, profile_kernel(*evaluator_, problem_, candidate, trials_->sets(), *record_.confirmed));
     return {};
@@ -279,9 +277,7 @@ class Run {
   std::vector<Individual> individuals_;
   std::vector<Proposal> unfinished_;  // the rest of the policy's last batch
   std::vector<Individual> untold_;    // and what is known of its beginning
-  std::size_t replayed_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> search_start_;
-  std::string phase_;
+  std::string phase_ = "setting up", doing_;
   RunOutcome outcome_;
 };
 

@@ -21,11 +21,11 @@ struct RunRequest {
 // What can be seen of a run while it goes on.
 struct RunProgress {
   const RunRecord* run = nullptr;
-  std::string phase;  // of the policy: "generation 3"; or what is being waited for
+  std::string phase;  // of the policy: "generation 3"
+  std::string doing;  // what is being waited for
   const Individual* best = nullptr;
   int evaluations = 0;
-  int evaluations_here = 0;  // in this session, for a rate
-  double searching_seconds = 0;
+  double elapsed_seconds = 0;           // over all sessions
   std::map<std::string, int> failures;  // by verdict
   std::optional<double> seconds_left;
 };

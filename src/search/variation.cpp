@@ -10,7 +10,8 @@ Genes random_genes(const Catalogue& catalogue, Random& random) {
   std::vector<int> order;
   for (int gene = 0; gene < catalogue.size(); ++gene)
     if (random.chance(0.5)) order.push_back(gene);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(draw_below(random, static_cast<int>(i)))]);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(draw_below(random, static_cast<int>(i)))]);
   return catalogue.together(order);
 }
 

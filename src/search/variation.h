@@ -6,7 +6,8 @@
 
 namespace kw {
 
-// Each strategy with one chance in two, in an order of its own; what conflicts with an earlier one or lacks what it needs is left out.
+// Each strategy with one chance in two, in an order of its own; what conflicts with an earlier one or lacks what it needs is left
+// out.
 Genes random_genes(const Catalogue& catalogue, Random& random);
 
 // What two parents' strategies give together; conflicts are decided by the run's beliefs, then by the ledger and the zone.
