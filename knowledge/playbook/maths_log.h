@@ -25,15 +25,15 @@ KW_INLINE kw_log_parts kw_split_log_any(kw_vec x) {
 // piece: log_tail needs: vec
 // log(1 + f) - f + f f / 2
 KW_INLINE kw_vec kw_log_tail(kw_vec f) {
-  kw_vec p = f * 7.0376836292e-2f - 1.1514610310e-1f;
-  p = p * f + 1.1676998740e-1f;
-  p = p * f - 1.2420140846e-1f;
-  p = p * f + 1.4249322787e-1f;
-  p = p * f - 1.6668057665e-1f;
-  p = p * f + 2.0000714765e-1f;
-  p = p * f - 2.4999993993e-1f;
-  p = p * f + 3.3333331174e-1f;
-  return p * f * (f * f);
+  const kw_vec s = f * f;
+  kw_vec even = s * 7.0376836292e-2f + 1.1676998740e-1f;  // two chains, for machines that do several things at once
+  even = even * s + 1.4249322787e-1f;
+  even = even * s + 2.0000714765e-1f;
+  even = even * s + 3.3333331174e-1f;
+  kw_vec odd = s * -1.1514610310e-1f - 1.2420140846e-1f;
+  odd = odd * s - 1.6668057665e-1f;
+  odd = odd * s - 2.4999993993e-1f;
+  return (odd * f + even) * (f * s);
 }
 
 // piece: log_joined needs: vec log_parts log_tail
