@@ -27,6 +27,7 @@ struct Expr {
   std::string text;  // an identifier, a literal, or parenthesised
   DType dtype = DType::f32;
   bool vector = false;  // kw_vec; kw_mask where dtype is boolean
+  int depth = 0;        // of the scope in which it stays the same
 };
 
 std::string_view element_type(DType dtype);  // as it is in memory: "float", "kw_bf16", "bool"
@@ -73,8 +74,8 @@ class Emitter {
   void line(const std::string& text);  // into the innermost scope
   // const std::int64_t hint = text; in the innermost scope. The range must be right: divisions are simplified by it.
   VarId define(const std::string& hint, const std::string& text, Range range, bool vector = false);
-  // The same, but in the outermost scope on which the expression depends; a variable that stands for it.
-  Affine opaque(const std::string& hint, const std::string& text, const std::vector<Affine>& depends, Range range);
+  // value / divisor, exact or as an integer that is defined where it is first needed. The range is the quotient's.
+  Affine quotient(const Affine& value, std::int64_t divisor, Range range);
   // Positions of a flattened index: one affine (or opaque) expression for each dimension of the shape.
   Index unflatten(const Affine& flat, const Shape& shape);
   Affine flatten(const Index& index, const Shape& shape);
@@ -112,24 +113,37 @@ class Emitter {
   void set_trouble(const std::string& why) {
     if (trouble_.empty()) trouble_ = why;
   }
+  // A trial: if `write` runs into trouble, all that it wrote is undone and the trouble forgotten. True: it stands.
+  bool attempt(const std::function<void()>& write);
+  // A piece of knowledge/playbook that the text needs; raw text that says kw_NAME is understood without.
+  void need(const std::string& piece) { needed_.insert(piece); }
+  [[nodiscard]] const std::set<std::string>& needed() const { return needed_; }
+  // Tables of numbers that the text reads, named kw_table_ID.
+  [[nodiscard]] const std::set<ValueId>& tables() const { return tables_; }
+  // Whether reductions may be emitted for each lane of a vector variable (loops over columns).
+  bool columns = false;
   // Strategies that took effect while emitting.
   [[nodiscard]] const std::set<std::string>& used() const { return used_; }
   void use(const std::string& strategy) { used_.insert(strategy); }
   bool vector_maths = false;  // exp and others on vectors by polynomials; false: lane by lane through libm
+  bool reciprocals = false;   // division by what stays the same in the innermost loop is multiplication by its reciprocal
 
  private:
   struct Variable {
     std::string name;
     Range range;
     bool vector = false;
-    int depth = 0;           // of the scope that owns it; -1: of none yet
-    std::string definition;  // of an opaque integer that is defined where it is first needed
-    std::vector<Affine> depends;
+    int depth = 0;             // of the scope that owns it
+    std::int64_t divisor = 0;  // of an opaque integer that is defined where it is first needed: dividend / divisor
+    Affine dividend;
+    bool defined = true;
+    bool varies = false;  // an opaque integer of which the lanes of a vector differ
   };
   struct Scope {
     std::string text;
     std::string header;
     std::map<std::string, Expr> known;
+    std::map<std::string, VarId> integers;  // opaque ones, by definition
     std::vector<VarId> variables;
   };
 
@@ -144,14 +158,14 @@ class Emitter {
   Expr emit_window(const Value& value, const Index& index);
   Expr emit_product(const Value& value, const Index& index);
   Expr emit_iota(const Affine& position);
-  Affine index_operand(const Expr& expression, const std::string& hint, const Index& depends, std::int64_t count);
-  int depth_of(const Index& index) const;
-  int depth_of(const Affine& value) const;
-  void touch(const Affine& value);
+  [[nodiscard]] int depth_of(const Index& index) const;
+  void touch(VarId var);
+  [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
+  [[nodiscard]] int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   [[nodiscard]] VarId vector_variable(const Affine& value) const;
   // Runs with the scopes below `depth` set aside: what is written goes before them.
   void at_depth(int depth, const std::function<void()>& write);
-  std::vector<Range> ranges() const;
+  [[nodiscard]] std::vector<Range> ranges() const;
   static std::string key(ValueId value, const Index& index);
 
   const Graph& graph_;
@@ -161,6 +175,9 @@ class Emitter {
   std::vector<Scope> scopes_;
   std::map<ValueId, Buffer> buffers_;
   std::set<std::string> used_;
+  std::set<std::string> needed_;
+  std::set<ValueId> tables_;
+  std::vector<int> users_;  // how many values read each
   std::string trouble_;
 };
 

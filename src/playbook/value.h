@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -53,19 +54,19 @@ struct WindowDim {
 struct Value {
   ValueKind kind = ValueKind::constant;
   DType dtype = DType::f32;
-  Shape shape;
-  std::vector<ValueId> operands;
-  std::string fn;                     // pointwise, reduce, arg_reduce, scan, window
-  std::vector<int> dims;              // reduce (ascending), arg_reduce, scan, gather, concat
-  std::vector<DimMap> map;            // view: one for each dimension of the operand
-  std::vector<WindowDim> window;      // window: one for each dimension
-  std::vector<std::int64_t> before;   // pad: one for each dimension
-  std::vector<std::int64_t> strides;  // argument
-  std::string name;                   // argument, scalar: its c_name
-  bool parameter = false;             // argument: it belongs to the weights, and kw_prepare may read it
-  double number = 0;                  // constant
-  std::vector<double> numbers;        // table
-  std::string origin;                 // the graph's node it came from, for messages and comments
+  Shape shape{};
+  std::vector<ValueId> operands{};
+  std::string fn{};                     // pointwise, reduce, arg_reduce, scan, window
+  std::vector<int> dims{};              // reduce (ascending), arg_reduce, scan, gather, concat
+  std::vector<DimMap> map{};            // view: one for each dimension of the operand
+  std::vector<WindowDim> window{};      // window: one for each dimension
+  std::vector<std::int64_t> before{};   // pad: one for each dimension
+  std::vector<std::int64_t> strides{};  // argument
+  std::string name{};                   // argument, scalar: its c_name
+  bool parameter = false;               // argument: it belongs to the weights, and kw_prepare may read it
+  double number = 0;                    // constant
+  std::vector<double> numbers{};        // table
+  std::string origin{};                 // the graph's node it came from, for messages and comments
 };
 
 std::int64_t numel(const Shape& shape);
@@ -106,7 +107,7 @@ class Graph {
   ValueId gather(ValueId table, ValueId index, int dim);
 
  private:
-  std::vector<Value> values_;
+  std::deque<Value> values_;  // references stay good while values are added
   std::map<std::string, ValueId> known_;
   std::string origin_;
 };
