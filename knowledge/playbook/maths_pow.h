@@ -54,11 +54,12 @@ KW_INLINE kw_vec kw_pow(kw_vec x, kw_vec y) {
   const kw_mask whole = kw_trunc(y) == y, odd = whole & (kw_trunc(half) != half);
   kw_vec power = kw_pow_positive(magnitude, y);
   // 0 and infinity are no 2^k (1 + f); the sign of y decides.
-  power = ((magnitude == 0.0f) & (y > 0.0f)) | ((magnitude == infinity) & (y < 0.0f)) ? zero : power;
-  power = ((magnitude == 0.0f) & (y < 0.0f)) | ((magnitude == infinity) & (y > 0.0f)) ? infinity : power;
-  power = (magnitude == 1.0f) & (kw_abs(y) == infinity) ? one : power;
+  const kw_mask is_zero = magnitude == 0.0f, is_infinite = magnitude == infinity, up = y > 0.0f, down = y < 0.0f;
+  power = ((is_zero & up) | (is_infinite & down)) ? zero : power;
+  power = ((is_zero & down) | (is_infinite & up)) ? infinity : power;
+  power = ((magnitude == 1.0f) & (kw_abs(y) == infinity)) ? one : power;
   power = odd ? kw_copysign(power, x) : power;
-  power = (x < 0.0f) & ~whole & (magnitude != infinity) ? nan : power;
-  power = (x != x) | (y != y) ? nan : power;
-  return (y == 0.0f) | (x == 1.0f) ? one : power;
+  power = ((x < 0.0f) & ~whole & ~is_infinite) ? nan : power;
+  power = ((x != x) | (y != y)) ? nan : power;
+  return ((y == 0.0f) | (x == 1.0f)) ? one : power;
 }
