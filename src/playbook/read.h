@@ -72,6 +72,10 @@ std::span<const OpRow> window_ops();   // read_window.cpp
 std::span<const OpRow> arg_ops();      // read_arg.cpp: argmax, argmin, max.dim, min.dim
 std::span<const OpRow> product_ops();  // read_product.cpp: mm, addmm, bmm, matmul, linear, mv, dot, einsum, outer
 
+// Shared by tables.
+std::vector<int> all_dims(std::size_t rank);
+ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim);
+
 struct ReadProblem {
   Graph graph;
   std::vector<ValueId> outputs;  // in the order of problem.outputs
