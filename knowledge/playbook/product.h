@@ -1,0 +1,85 @@
+// Inner parts of matrix products: a tile of the output in registers, blocks turned over while they are copied, and what lets blocks
+// of zeros be left out. Pieces to paste; vectors.h says how.
+#pragma once
+
+#include <cstdint>
+
+#include "vectors.h"
+
+// piece: product_tile needs: vec load store
+// rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile.
+// They are added to what the tile has (`add`), or replace it. Constants for the steps make it as good as code for one layout.
+template <int rows, int vectors>
+KW_INLINE void kw_product_tile(const float* left, std::int64_t left_row, std::int64_t left_step, const float* right,
+                               std::int64_t right_step, std::int64_t steps, bool add, float* tile, std::int64_t tile_row) {
+  kw_vec sum[rows][vectors];
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};
+#pragma GCC unroll 4
+  for (std::int64_t k = 0; k < steps; ++k) {
+    kw_vec line[vectors];
+    for (int v = 0; v < vectors; ++v) line[v] = kw_load(right + k * right_step + v * kw_lanes);
+    for (int r = 0; r < rows; ++r) {
+      const float factor = left[k * left_step + r * left_row];
+      for (int v = 0; v < vectors; ++v) sum[r][v] += factor * line[v];
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) {
+      float* const place = tile + r * tile_row + v * kw_lanes;
+      kw_store(place, add ? kw_load(place) + sum[r][v] : sum[r][v]);
+    }
+}
+
+// piece: utility needs:
+#include <utility>
+
+// piece: transpose needs: vec utility
+// kw_lanes vectors as the rows of a square, turned over: exchanges at distance 1, 2, 4, ...
+template <int distance, int... lane>
+KW_INLINE void kw_exchange(kw_vec& a, kw_vec& b, std::integer_sequence<int, lane...>) {
+  const kw_vec low = __builtin_shufflevector(a, b, ((lane & distance) ? kw_lanes + lane - distance : lane)...);
+  const kw_vec high = __builtin_shufflevector(a, b, ((lane & distance) ? kw_lanes + lane : lane + distance)...);
+  a = low;
+  b = high;
+}
+template <int distance>
+KW_INLINE void kw_exchange_all(kw_vec* rows) {
+  for (int i = 0; i < kw_lanes; ++i)
+    if (!(i & distance)) kw_exchange<distance>(rows[i], rows[i + distance], std::make_integer_sequence<int, kw_lanes>{});
+}
+KW_INLINE void kw_transpose(kw_vec* rows) {
+  kw_exchange_all<1>(rows);
+  kw_exchange_all<2>(rows);
+  if constexpr (kw_lanes > 4) kw_exchange_all<(kw_lanes > 4 ? 4 : 1)>(rows);
+  if constexpr (kw_lanes > 8) kw_exchange_all<(kw_lanes > 8 ? 8 : 1)>(rows);
+}
+
+// piece: panel_facts needs: vec
+// What a packed panel says of the work it needs: steps outside [begin, end) are all zero; `finite` is false where it has an
+// infinity or a NaN, which times 0 is no 0.
+struct kw_panel_facts {
+  std::int64_t begin, end;
+  bool finite;
+  void look(const float* panel, std::int64_t width, std::int64_t steps) {
+    std::int64_t first = 0, last = width * steps;
+    while (first < last && panel[first] == 0.0f) ++first;
+    while (last > first && panel[last - 1] == 0.0f) --last;
+    int most = 0;  // of the exponents: infinities and NaNs have the greatest
+    for (std::int64_t i = first; i < last; ++i) {
+      int bits;
+      __builtin_memcpy(&bits, panel + i, sizeof bits);
+      bits &= 0x7f800000;
+      most = bits > most ? bits : most;
+    }
+    begin = first / width;
+    end = (last + width - 1) / width;
+    finite = most < 0x7f800000;
+  }
+};
+
+// piece: least needs:
+constexpr std::int64_t kw_least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+// piece: most needs:
+constexpr std::int64_t kw_most(std::int64_t a, std::int64_t b) { return a > b ? a : b; }

@@ -1,0 +1,286 @@
+// Vectors of floats for generated kernels, on the vector extensions of GCC and clang: types, memory, lanes, comparisons.
+// This file is material to paste: a kernel takes the pieces that it uses and what they need, each once, in the order of the needs.
+// A piece runs from its line "piece: NAME needs: ..." to the next such line. The overload for vectors of kw_NAME is in piece NAME,
+// the one for scalars in scalar_NAME, so that the same expression works for both. Nothing here branches on data or keeps state.
+#pragma once
+
+// piece: vec needs:
+#define KW_INLINE static inline __attribute__((always_inline))
+#if defined(__AVX512F__)
+constexpr int kw_lanes = 16;
+#elif defined(__AVX__)
+constexpr int kw_lanes = 8;
+#else
+constexpr int kw_lanes = 4;
+#endif
+typedef float kw_vec __attribute__((vector_size(4 * kw_lanes)));
+typedef int kw_ivec __attribute__((vector_size(4 * kw_lanes)));
+typedef kw_ivec kw_mask;  // what comparisons of vectors give: all bits of a lane, or none
+
+// piece: intrinsics needs:
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+// piece: cmath needs:
+#include <cmath>
+
+// piece: load needs: vec
+// At any address of a float.
+KW_INLINE kw_vec kw_load(const float* p) {
+  kw_vec v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// piece: store needs: vec
+KW_INLINE void kw_store(float* p, kw_vec v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// piece: load_int needs: vec
+KW_INLINE kw_ivec kw_load_int(const int* p) {
+  kw_ivec v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// piece: store_int needs: vec
+KW_INLINE void kw_store_int(int* p, kw_ivec v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// piece: stream needs: vec intrinsics
+// Past the caches. p is a multiple of sizeof(kw_vec); kw_stream_fence() comes before another thread may read it.
+KW_INLINE void kw_stream(float* p, kw_vec v) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(p, (__m512)v);
+#elif defined(__AVX__)
+  _mm256_stream_ps(p, (__m256)v);
+#elif defined(__SSE2__)
+  _mm_stream_ps(p, (__m128)v);
+#else
+  __builtin_memcpy(p, &v, sizeof v);
+#endif
+}
+KW_INLINE void kw_stream_fence() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+// piece: splat needs: vec
+KW_INLINE kw_vec kw_splat(float x) { return x - kw_vec{}; }  // x - 0 is x, also for -0
+
+// piece: splat_int needs: vec
+KW_INLINE kw_ivec kw_splat_int(int x) { return x - kw_ivec{}; }
+
+// piece: iota_int needs: vec
+KW_INLINE kw_ivec kw_iota_int() {
+#if defined(__AVX512F__)
+  return kw_ivec{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__AVX__)
+  return kw_ivec{0, 1, 2, 3, 4, 5, 6, 7};
+#else
+  return kw_ivec{0, 1, 2, 3};
+#endif
+}
+
+// piece: iota needs: vec iota_int
+// 0, 1, 2, ... as floats.
+KW_INLINE kw_vec kw_iota() { return __builtin_convertvector(kw_iota_int(), kw_vec); }
+
+// piece: first needs: vec iota_int
+// The mask of the first n lanes.
+KW_INLINE kw_mask kw_first(int n) { return kw_iota_int() < n; }
+
+// piece: gather needs: vec
+// p[0], p[stride], p[2 * stride], ...
+KW_INLINE kw_vec kw_gather(const float* p, long stride) {
+  const long s = stride;
+#if defined(__AVX512F__)
+  return kw_vec{p[0],     p[s],     p[2 * s],  p[3 * s],  p[4 * s],  p[5 * s],  p[6 * s],  p[7 * s],
+                p[8 * s], p[9 * s], p[10 * s], p[11 * s], p[12 * s], p[13 * s], p[14 * s], p[15 * s]};
+#elif defined(__AVX__)
+  return kw_vec{p[0], p[s], p[2 * s], p[3 * s], p[4 * s], p[5 * s], p[6 * s], p[7 * s]};
+#else
+  return kw_vec{p[0], p[s], p[2 * s], p[3 * s]};
+#endif
+}
+
+// piece: scatter needs: vec
+KW_INLINE void kw_scatter(float* p, long stride, kw_vec v) {
+  for (int i = 0; i < kw_lanes; ++i) p[i * stride] = v[i];
+}
+
+// piece: load_part needs: vec intrinsics first
+// The first n floats, 0 in the other lanes; reads no memory past them.
+KW_INLINE kw_vec kw_load_part(const float* p, int n) {
+#if defined(__AVX512F__)
+  return (kw_vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX__)
+  return (kw_vec)_mm256_maskload_ps(p, (__m256i)kw_first(n));
+#else
+  kw_vec v{};
+  for (int i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+#endif
+}
+
+// piece: store_part needs: vec intrinsics first
+// The first n lanes; touches no memory past them.
+KW_INLINE void kw_store_part(float* p, kw_vec v, int n) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+#elif defined(__AVX__)
+  _mm256_maskstore_ps(p, (__m256i)kw_first(n), (__m256)v);
+#else
+  for (int i = 0; i < n; ++i) p[i] = v[i];
+#endif
+}
+
+// piece: select needs: vec
+// a where the mask is set, else b.
+KW_INLINE kw_vec kw_select(kw_mask mask, kw_vec a, kw_vec b) { return mask ? a : b; }
+
+// piece: scalar_select needs:
+template <class T>
+static inline T kw_select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+// piece: select_int needs: vec
+KW_INLINE kw_ivec kw_select_int(kw_mask mask, kw_ivec a, kw_ivec b) { return mask ? a : b; }
+
+// piece: not needs: vec
+KW_INLINE kw_mask kw_not(kw_mask mask) { return ~mask; }
+
+// piece: scalar_not needs:
+static inline bool kw_not(bool condition) { return !condition; }
+
+// piece: isnan needs: vec
+KW_INLINE kw_mask kw_isnan(kw_vec x) { return x != x; }
+
+// piece: scalar_isnan needs:
+static inline bool kw_isnan(float x) { return x != x; }
+static inline bool kw_isnan(double x) { return x != x; }
+
+// piece: any needs: vec intrinsics
+// Whether the mask is set in some lane.
+KW_INLINE bool kw_any(kw_mask mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX__)
+  return _mm256_movemask_ps((__m256)mask) != 0;
+#elif defined(__SSE2__)
+  return _mm_movemask_ps((__m128)mask) != 0;
+#else
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+#endif
+}
+
+// piece: convert needs: vec
+// Between floats and whole numbers; towards zero.
+KW_INLINE kw_ivec kw_to_int(kw_vec x) { return __builtin_convertvector(x, kw_ivec); }
+KW_INLINE kw_vec kw_from_int(kw_ivec x) { return __builtin_convertvector(x, kw_vec); }
+
+// piece: each needs: vec
+// A function of one float on every lane.
+template <class Function>
+KW_INLINE kw_vec kw_each(kw_vec x, Function function) {
+  kw_vec y = x;
+  for (int i = 0; i < kw_lanes; ++i) y[i] = function(x[i]);
+  return y;
+}
+
+// piece: maximum needs: vec
+// NaN where either is NaN.
+KW_INLINE kw_vec kw_maximum(kw_vec a, kw_vec b) {
+  const kw_vec greater = a > b ? a : b;  // b where either is NaN
+  return a != a ? a : greater;
+}
+
+// piece: scalar_maximum needs:
+template <class T>
+static inline T kw_maximum(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+// piece: minimum needs: vec
+// NaN where either is NaN.
+KW_INLINE kw_vec kw_minimum(kw_vec a, kw_vec b) {
+  const kw_vec less = a < b ? a : b;  // b where either is NaN
+  return a != a ? a : less;
+}
+
+// piece: scalar_minimum needs:
+template <class T>
+static inline T kw_minimum(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+
+// piece: relu needs: vec
+// NaN stays NaN.
+KW_INLINE kw_vec kw_relu(kw_vec x) {
+  const kw_vec zero{};
+  return x < zero ? zero : x;
+}
+
+// piece: scalar_relu needs:
+template <class T>
+static inline T kw_relu(T x) {
+  return x < T(0) ? T(0) : x;
+}
+
+// piece: quads needs: vec
+// A vector as quarters or halves or whole of four lanes: what horizontal operations begin with.
+typedef float kw_quad __attribute__((vector_size(16)));
+struct kw_quads {
+  kw_quad part[kw_lanes / 4];
+};
+KW_INLINE kw_quads kw_split(kw_vec x) {
+  kw_quads quads;
+  __builtin_memcpy(&quads, &x, sizeof x);
+  return quads;
+}
+
+// piece: sum needs: vec quads
+// Of all lanes, as a tree.
+KW_INLINE float kw_sum(kw_vec x) {
+  const kw_quads q = kw_split(x);
+  kw_quad s = q.part[0];
+  for (int i = 1; i < kw_lanes / 4; ++i) s += q.part[i];
+  return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+// piece: prod needs: vec quads
+KW_INLINE float kw_prod(kw_vec x) {
+  const kw_quads q = kw_split(x);
+  kw_quad s = q.part[0];
+  for (int i = 1; i < kw_lanes / 4; ++i) s *= q.part[i];
+  return (s[0] * s[2]) * (s[1] * s[3]);
+}
+
+// piece: max needs: vec quads
+// The greatest lane; NaN if there is one.
+KW_INLINE float kw_max(kw_vec x) {
+  const kw_quads q = kw_split(x);
+  kw_quad s = q.part[0];
+  for (int i = 1; i < kw_lanes / 4; ++i) s = ((q.part[i] > s) | (q.part[i] != q.part[i])) ? q.part[i] : s;
+  const kw_quad far = {s[2], s[3], s[0], s[1]};
+  s = ((far > s) | (far != far)) ? far : s;
+  const kw_quad near = {s[1], s[0], s[3], s[2]};
+  s = ((near > s) | (near != near)) ? near : s;
+  return s[0];
+}
+
+// piece: min needs: vec quads
+// The least lane; NaN if there is one.
+KW_INLINE float kw_min(kw_vec x) {
+  const kw_quads q = kw_split(x);
+  kw_quad s = q.part[0];
+  for (int i = 1; i < kw_lanes / 4; ++i) s = ((q.part[i] < s) | (q.part[i] != q.part[i])) ? q.part[i] : s;
+  const kw_quad far = {s[2], s[3], s[0], s[1]};
+  s = ((far < s) | (far != far)) ? far : s;
+  const kw_quad near = {s[1], s[0], s[3], s[2]};
+  s = ((near < s) | (near != near)) ? near : s;
+  return s[0];
+}

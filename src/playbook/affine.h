@@ -1,0 +1,56 @@
+// Index arithmetic for generated loops: whole numbers that depend linearly on loop variables. It knows no text and no tensors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace kw {
+
+using VarId = int;  // a loop variable or another integer of the generated code; its name and range are the Emitter's
+
+// constant + sum of coefficient * variable. Terms with coefficient 0 are never kept, so that equal values compare equal.
+struct Affine {
+  std::map<VarId, std::int64_t> terms;
+  std::int64_t constant = 0;
+
+  Affine() = default;
+  Affine(std::int64_t value) : constant(value) {}  // NOLINT: implicit on purpose
+  static Affine variable(VarId var) {
+    Affine result;
+    result.terms[var] = 1;
+    return result;
+  }
+
+  [[nodiscard]] bool is_constant() const { return terms.empty(); }
+  [[nodiscard]] std::int64_t coefficient(VarId var) const {
+    const auto found = terms.find(var);
+    return found == terms.end() ? 0 : found->second;
+  }
+  bool operator==(const Affine&) const = default;
+};
+
+Affine operator+(const Affine& a, const Affine& b);
+Affine operator-(const Affine& a, const Affine& b);
+Affine operator*(const Affine& a, std::int64_t factor);
+
+using Index = std::vector<Affine>;  // one for each dimension of a value
+
+// The inclusive range of values of a variable.
+struct Range {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+// The range of an expression, given those of its variables.
+Range range_of(const Affine& value, const std::vector<Range>& variables);
+
+// a = quotient * divisor + rest with 0 <= rest < divisor.
+struct Division {
+  bool exact = false;  // false: quotient and rest are not affine in the variables of a
+  Affine quotient;
+  Affine rest;
+};
+Division divide(const Affine& a, std::int64_t divisor, const std::vector<Range>& variables);
+
+}  // namespace kw

@@ -1,0 +1,391 @@
+#include "playbook/emit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+constexpr std::size_t kLongExpression = 90;  // a longer one gets a name of its own
+
+void append_line(std::string& to, const std::string& text, int depth) {
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    if (!part.empty())
+      to += (part[0] == '#' ? std::string() : std::string(2 * static_cast<std::size_t>(depth + 1), ' ')) + part + "\n";
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+Emitter::Emitter(const Graph& graph, std::set<std::string> reserved) : graph_(graph), names_(std::move(reserved)), scopes_(1) {
+  for (const auto& users : users_of(graph)) users_.push_back(static_cast<int>(users.size()));
+}
+
+std::string Emitter::unique(const std::string& hint) {
+  std::string candidate = hint;
+  while (names_.contains(candidate)) candidate = fmt::format("{}{}", hint, ++next_name_[hint]);
+  names_.insert(candidate);
+  return candidate;
+}
+
+VarId Emitter::variable(const std::string& hint, std::int64_t extent, bool vector) {
+  Variable var;
+  var.name = unique(hint);
+  var.range = {0, std::max<std::int64_t>(extent - 1, 0)};
+  var.vector = vector;
+  var.depth = depth() + 1;
+  variables_.push_back(var);
+  return static_cast<VarId>(variables_.size()) - 1;
+}
+
+void Emitter::open(const std::string& header, const std::vector<VarId>& variables) {
+  scopes_.emplace_back();
+  scopes_.back().header = header;
+  for (const VarId var : variables) variables_[static_cast<std::size_t>(var)].depth = depth();
+  scopes_.back().variables = variables;
+}
+
+VarId Emitter::open_loop(const std::string& hint, std::int64_t extent, const std::string& pragma) {
+  const VarId var = variable(hint, extent);
+  open(fmt::format("{0}for (std::int64_t {1} = 0; {1} < {2}; ++{1}) {{", pragma.empty() ? "" : pragma + "\n", name(var), extent),
+       {var});
+  return var;
+}
+
+void Emitter::close(const std::string& footer) {
+  const Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  auto& parent = scopes_.back();
+  append_line(parent.text, scope.header, depth());
+  parent.text += scope.text;
+  append_line(parent.text, footer, depth());
+}
+
+void Emitter::line(const std::string& text) { append_line(scopes_.back().text, text, depth()); }
+
+VarId Emitter::define(const std::string& hint, const std::string& text, Range range, bool vector) {
+  const VarId var = variable(hint, 1, vector);
+  auto& made = variables_[static_cast<std::size_t>(var)];
+  made.range = range;
+  made.depth = depth();
+  line(fmt::format("const std::int64_t {} = {};", made.name, text));
+  return var;
+}
+
+std::vector<Range> Emitter::ranges() const {
+  std::vector<Range> all;
+  for (const auto& var : variables_) all.push_back(var.range);
+  return all;
+}
+
+Affine Emitter::quotient(const Affine& value, std::int64_t divisor, Range range) {
+  const Division division = divide(value, divisor, ranges());
+  if (division.exact) return division.quotient;
+  const int at = depth_of({value});
+  const std::string definition = fmt::format("{}/{}", key(0, {value}), divisor);
+  if (const auto found = scopes_[static_cast<std::size_t>(at)].integers.find(definition);
+      found != scopes_[static_cast<std::size_t>(at)].integers.end())
+    return Affine::variable(found->second);
+  const VarId var = variable("part", 1);
+  auto& made = variables_[static_cast<std::size_t>(var)];
+  made.range = range;
+  made.depth = at;
+  made.divisor = divisor;
+  made.dividend = value;
+  made.defined = false;
+  made.varies = varies({value});
+  scopes_[static_cast<std::size_t>(at)].integers[definition] = var;
+  return Affine::variable(var);
+}
+
+Index Emitter::unflatten(const Affine& flat, const Shape& shape) {
+  Index index(shape.size());
+  Affine rest = flat;
+  const auto strides = contiguous_strides(shape);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (d + 1 == shape.size()) {
+      index[d] = rest;
+    } else if (shape[d] > 1) {
+      index[d] = quotient(rest, strides[d], {0, shape[d] - 1});
+      rest = rest - index[d] * strides[d];
+    }
+  }
+  return index;
+}
+
+Affine Emitter::flatten(const Index& index, const Shape& shape) {
+  Affine flat;
+  const auto strides = contiguous_strides(shape);
+  for (std::size_t d = 0; d < shape.size(); ++d) flat = flat + index[d] * (shape[d] == 1 ? 0 : strides[d]);
+  return flat;
+}
+
+void Emitter::touch(VarId id) {
+  if (variables_[static_cast<std::size_t>(id)].varies) set_trouble("a position that is no linear function of the lane");
+  if (variables_[static_cast<std::size_t>(id)].defined) return;
+  variables_[static_cast<std::size_t>(id)].defined = true;
+  const Variable var = variables_[static_cast<std::size_t>(id)];
+  const std::string dividend = text(var.dividend);
+  const bool plain = var.dividend.terms.size() == 1 && var.dividend.constant == 0 && var.dividend.terms.begin()->second == 1;
+  at_depth(var.depth, [&] {
+    line(fmt::format("const std::int64_t {} = {} / {};", var.name, plain ? dividend : "(" + dividend + ")", var.divisor));
+  });
+}
+
+std::string Emitter::text(const Affine& value) {
+  std::vector<std::pair<std::int64_t, VarId>> terms;
+  for (const auto& [var, coefficient] : value.terms) {
+    touch(var);
+    terms.emplace_back(coefficient, var);
+  }
+  std::ranges::sort(terms, [](const auto& a, const auto& b) {
+    return std::abs(a.first) != std::abs(b.first) ? std::abs(a.first) > std::abs(b.first) : a.second < b.second;
+  });
+  std::ranges::stable_partition(terms, [](const auto& term) { return term.first > 0; });
+  std::string result;
+  for (const auto& [coefficient, var] : terms) {
+    if (result.empty()) {
+      result = coefficient < 0 ? "-" : "";
+    } else {
+      result += coefficient < 0 ? " - " : " + ";
+    }
+    result += name(var);
+    if (std::abs(coefficient) != 1) result += fmt::format(" * {}", std::abs(coefficient));
+  }
+  if (result.empty()) return fmt::format("{}", value.constant);
+  if (value.constant != 0) result += fmt::format(" {} {}", value.constant < 0 ? "-" : "+", std::abs(value.constant));
+  return result;
+}
+
+std::string Emitter::take_text() { return std::exchange(scopes_.front().text, {}); }
+
+int Emitter::depth_of(const Index& index) const {
+  int deepest = 0;
+  for (const auto& part : index)
+    for (const auto& [var, coefficient] : part.terms) deepest = std::max(deepest, variables_[static_cast<std::size_t>(var)].depth);
+  return deepest;
+}
+
+bool Emitter::varies(const Index& index) const {
+  return std::ranges::any_of(index, [&](const Affine& part) {
+    return std::ranges::any_of(part.terms, [&](const auto& term) {
+      const auto& var = variables_[static_cast<std::size_t>(term.first)];
+      return var.vector || var.varies;
+    });
+  });
+}
+
+VarId Emitter::vector_variable(const Affine& value) const {
+  for (const auto& [var, coefficient] : value.terms)
+    if (variables_[static_cast<std::size_t>(var)].vector) return var;
+  return -1;
+}
+
+void Emitter::at_depth(int wanted, const std::function<void()>& write) {
+  std::vector<Scope> aside;
+  const auto keep = static_cast<std::size_t>(wanted) + 1;
+  for (std::size_t i = keep; i < scopes_.size(); ++i) aside.push_back(std::move(scopes_[i]));
+  scopes_.resize(std::min(keep, scopes_.size()));
+  write();
+  for (auto& scope : aside) scopes_.push_back(std::move(scope));
+}
+
+bool Emitter::attempt(const std::function<void()>& write) {
+  if (!trouble_.empty()) return false;
+  const auto names = names_;
+  const auto next_name = next_name_;
+  const auto variables = variables_;
+  const auto scopes = scopes_;
+  const auto used = used_;
+  const auto needed = needed_;
+  const auto tables = tables_;
+  write();
+  if (trouble_.empty()) return true;
+  names_ = names;
+  next_name_ = next_name;
+  variables_ = variables;
+  scopes_ = scopes;
+  used_ = used;
+  needed_ = needed;
+  tables_ = tables;
+  trouble_.clear();
+  return false;
+}
+
+std::string Emitter::key(ValueId value, const Index& index) {
+  std::string key = fmt::format("{}", value);
+  for (const auto& part : index) {
+    key += fmt::format(";{}", part.constant);
+    for (const auto& [var, coefficient] : part.terms) key += fmt::format("+{}*{}", coefficient, var);
+  }
+  return key;
+}
+
+const Buffer* Emitter::buffer_of(ValueId value) const {
+  const auto found = buffers_.find(value);
+  return found == buffers_.end() ? nullptr : &found->second;
+}
+
+void Emitter::provide(ValueId value, const Index& index, const Expr& expression) {
+  scopes_.back().known[key(value, index)] = expression;
+}
+
+Expr Emitter::named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends) {
+  const std::string name = unique(hint);
+  const std::string_view type = vector ? (dtype == DType::boolean ? "kw_mask" : "kw_vec") : value_type(dtype);
+  at_depth(depth_of(depends), [&] { line(fmt::format("const {} {} = {};", type, name, text)); });
+  return {name, dtype, vector, depth_of(depends)};
+}
+
+Expr Emitter::emit(ValueId id, const Index& index) {
+  const std::string name = key(id, index);
+  for (std::size_t i = scopes_.size(); i-- > 0;)
+    if (const auto found = scopes_[i].known.find(name); found != scopes_[i].known.end()) return found->second;
+  Expr result = emit_new(id, index);
+  const Value& value = graph_.at(id);
+  const Buffer* buffer = buffer_of(id);
+  const int at = depth_of(index);
+  const bool loaded = buffer != nullptr || value.kind == ValueKind::argument || value.kind == ValueKind::table;
+  const bool computed = value.kind == ValueKind::pointwise || loaded;
+  const bool outside = at < depth();
+  if (value.kind != ValueKind::view && value.kind != ValueKind::reshape) result.depth = at;
+  if (computed && (users_[static_cast<std::size_t>(id)] > 1 || outside || result.text.size() > kLongExpression)) {
+    const std::string hint = loaded ? (buffer != nullptr                ? buffer->name
+                                       : value.kind == ValueKind::table ? "table"
+                                                                        : value.name) +
+                                          "_at"
+                                    : value.fn + "_";
+    result = named(hint, result.text, result.dtype, result.vector, index);
+  }
+  scopes_[static_cast<std::size_t>(std::min(at, depth()))].known[name] = result;
+  return result;
+}
+
+Expr Emitter::emit_new(ValueId id, const Index& index) {
+  const Value& value = graph_.at(id);
+  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, value.shape), buffer->dtype);
+  switch (value.kind) {
+    case ValueKind::argument: {
+      Affine position;
+      for (std::size_t d = 0; d < value.shape.size(); ++d)
+        position = position + index[d] * (value.shape[d] == 1 ? 0 : value.strides[d]);
+      return load(value.name, position, value.dtype);
+    }
+    case ValueKind::scalar:
+      return {value.name, value.dtype, false};
+    case ValueKind::constant:
+      return {number_text(value.number, value.dtype), value.dtype, false};
+    case ValueKind::table:
+      tables_.insert(id);
+      return load(fmt::format("kw_table_{}", id), flatten(index, value.shape), value.dtype);
+    case ValueKind::iota:
+      return emit_iota(index[0]);
+    case ValueKind::view:
+      return emit_view(value, index);
+    case ValueKind::reshape: {
+      const Shape& shape = graph_.shape(value.operands[0]);
+      return emit(value.operands[0], unflatten(flatten(index, value.shape), shape));
+    }
+    case ValueKind::pointwise: {
+      std::vector<Expr> operands;
+      for (const ValueId operand : value.operands) operands.push_back(emit(operand, index));
+      return apply(value.fn, operands, value.dtype);
+    }
+    case ValueKind::reduce:
+      return emit_reduce(id, index);
+    case ValueKind::arg_reduce:
+      return emit_arg_reduce(value, index);
+    case ValueKind::window:
+      return emit_window(value, index);
+    case ValueKind::product:
+      return emit_product(value, index);
+    case ValueKind::gather:
+      return emit_gather(value, index);
+    case ValueKind::pad:
+      return emit_pad(value, index);
+    case ValueKind::concat:
+      return emit_concat(value, index);
+    case ValueKind::scan:
+      break;
+  }
+  set_trouble("a running value has no element of its own");
+  return {"0", value.dtype, false};
+}
+
+Expr Emitter::emit_view(const Value& value, const Index& index) {
+  Index inner;
+  for (const auto& map : value.map)
+    inner.push_back(map.out_dim < 0 ? Affine(map.offset)
+                                    : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
+  return emit(value.operands[0], inner);
+}
+
+Expr Emitter::emit_iota(const Affine& position) {
+  const VarId vector = vector_variable(position);
+  if (vector < 0) {
+    const std::string position_text = text(position);
+    return {position_text.find(' ') == std::string::npos ? position_text : "(" + position_text + ")", DType::i64, false};
+  }
+  const Range range = range_of(position, ranges());
+  if (std::max(std::abs(range.low), std::abs(range.high)) >= (1 << 24)) set_trouble("positions past 2^24 in lanes");
+  need("iota");
+  const std::int64_t scale = position.coefficient(vector);
+  return {
+      fmt::format("(float({}) + {}kw_iota())", text(position), scale == 1 ? "" : float_text(static_cast<double>(scale)) + " * "),
+      DType::i64, true};
+}
+
+Expr Emitter::load(const std::string& pointer, const Affine& position, DType dtype) {
+  const VarId vector = vector_variable(position);
+  const std::string at = text(position);
+  if (vector < 0) {
+    const std::string element = fmt::format("{}[{}]", pointer, at);
+    if (dtype == DType::f16 || dtype == DType::bf16) return {fmt::format("kw_to_float({})", element), dtype, false};
+    if (!is_floating(dtype) && dtype != DType::boolean && dtype != DType::i64)
+      return {fmt::format("std::int64_t({})", element), dtype, false};
+    return {element, dtype, false};
+  }
+  const std::int64_t stride = position.coefficient(vector);
+  const std::string address = at == "0" ? pointer : fmt::format("{} + {}", pointer, at);
+  if (dtype == DType::boolean && stride == 1) return {fmt::format("kw_load_mask({})", address), dtype, true};
+  if (dtype != DType::f32) {
+    set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
+    return {"0", dtype, true};
+  }
+  need(stride == 1 ? "load" : "gather");
+  if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true};
+  return {fmt::format("kw_gather({}, {})", address, stride), dtype, true};
+}
+
+void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream) {
+  const Affine position = flatten(index, buffer.shape);
+  const VarId vector = vector_variable(position);
+  const std::string at = text(position);
+  if (vector < 0) {
+    const Expr element = converted(value, buffer.dtype);
+    if (element.vector) set_trouble("a vector for one element");
+    std::string stored = element.text;
+    if (buffer.dtype == DType::f16) stored = fmt::format("kw_f16_from_float({})", stored);
+    if (buffer.dtype == DType::bf16) stored = fmt::format("kw_bf16_from_float({})", stored);
+    line(fmt::format("{}[{}] = {};", buffer.name, at, stored));
+    return;
+  }
+  if (buffer.dtype != DType::f32 || position.coefficient(vector) != 1) {
+    set_trouble("stores that are no floats next to each other");
+    return;
+  }
+  bool aligned = position.constant % 16 == 0;
+  for (const auto& [var, coefficient] : position.terms) aligned = aligned && (var == vector || coefficient % 16 == 0);
+  const bool past_cache = stream && aligned;
+  if (past_cache) use("stream_stores");
+  need(past_cache ? "stream" : "store");
+  line(fmt::format("{}({} + {}, {});", past_cache ? "kw_stream" : "kw_store", buffer.name, at, as_vector(value).text));
+}
+
+}  // namespace kw

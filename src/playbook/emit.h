@@ -1,0 +1,184 @@
+// Text of generated code, pulled from values: emit(value, index) writes what is needed to have the value's element at an index of
+// affine expressions, and answers with an expression for it. Scalar and vector code come from the same call. It never decides which
+// loops there are: stages do.
+//
+// Scopes are the open blocks of the generated code. What is emitted is a named constant in the outermost open scope on whose
+// variables it depends, so what is the same for a whole row stands before the loop over the row, and a reduction is a loop before
+// its first use. Nothing is computed twice in a scope.
+//
+// A variable may be a vector variable: it stands for kw_lanes consecutive positions. Values that depend on it are kw_vec (kw_mask
+// for boolean). Only float32 and boolean values, and positions below 2^24, have vector forms: where something has none, trouble()
+// says what, the text is worthless, and the stage starts again with scalar code.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "playbook/affine.h"
+#include "playbook/value.h"
+
+namespace kw {
+
+// The type of expressions: float for f32, f16 and bf16, double, std::int64_t for all integers, bool.
+struct Expr {
+  std::string text;  // an identifier, a literal, or parenthesised
+  DType dtype = DType::f32;
+  bool vector = false;  // kw_vec; kw_mask where dtype is boolean
+  int depth = 0;        // of the scope in which it stays the same
+};
+
+std::string_view element_type(DType dtype);  // as it is in memory: "float", "kw_bf16", "bool"
+std::string_view value_type(DType dtype);    // as it is computed with: "float" for bf16
+std::string float_text(double number);       // 0.5f
+std::string number_text(double number, DType dtype);
+
+// Where a value is in memory, contiguous.
+struct Buffer {
+  std::string name;  // a pointer in the generated code
+  DType dtype = DType::f32;
+  Shape shape;
+  bool output = false;
+};
+
+// How reductions are written where emit() meets them.
+struct ReduceStyle {
+  bool vector = false;          // along their innermost dimension, where that works
+  std::string accumulators;     // macro or number of independent accumulators; empty: 1
+  std::string block;            // macro or number of elements of a block sum; empty: none
+  std::int64_t block_past = 0;  // block even if not asked for when longer than this (precision); 0: never
+  bool unroll = false;
+  std::string prefetch;  // macro of the bytes ahead; empty: none
+};
+
+class Emitter {
+ public:
+  // `reserved` are names that the generated code must not use: the problem's.
+  Emitter(const Graph& graph, std::set<std::string> reserved);
+
+  // --- variables and scopes ---
+  // A name that nothing else has, like the hint.
+  std::string unique(const std::string& hint);
+  // A new integer with values in [0, extent); it belongs to the scope that is opened with it.
+  VarId variable(const std::string& hint, std::int64_t extent, bool vector = false);
+  [[nodiscard]] const std::string& name(VarId var) const { return variables_[static_cast<std::size_t>(var)].name; }
+  [[nodiscard]] bool is_vector(VarId var) const { return variables_[static_cast<std::size_t>(var)].vector; }
+  // Opens a block: "for (...) {" or "{"; its variables live until close().
+  void open(const std::string& header, const std::vector<VarId>& variables = {});
+  // for (std::int64_t i = 0; i < extent; ++i) {     (i += kw_lanes where vector: then extent must be a multiple or the rest be
+  // handled)
+  VarId open_loop(const std::string& hint, std::int64_t extent, const std::string& pragma = "");
+  void close(const std::string& footer = "}");
+  void line(const std::string& text);  // into the innermost scope
+  // const std::int64_t hint = text; in the innermost scope. The range must be right: divisions are simplified by it.
+  VarId define(const std::string& hint, const std::string& text, Range range, bool vector = false);
+  // value / divisor, exact or as an integer that is defined where it is first needed. The range is the quotient's.
+  Affine quotient(const Affine& value, std::int64_t divisor, Range range);
+  // Positions of a flattened index: one affine (or opaque) expression for each dimension of the shape.
+  Index unflatten(const Affine& flat, const Shape& shape);
+  Affine flatten(const Index& index, const Shape& shape);
+  [[nodiscard]] std::string text(const Affine& value);  // "4 * i + j + 2"; defines opaque integers that it needs
+  // Everything written so far at the outermost level; call with all scopes closed.
+  std::string take_text();
+
+  // --- values ---
+  Expr emit(ValueId value, const Index& index);
+  // From now on, and as long as the innermost scope is open, the value at this index is this expression.
+  void provide(ValueId value, const Index& index, const Expr& expression);
+  // The value is in memory from now on: loads instead of computing.
+  void materialise(ValueId value, const Buffer& buffer) { buffers_[value] = buffer; }
+  [[nodiscard]] const Buffer* buffer_of(ValueId value) const;
+  // A load from memory: kw_load, a scalar, or kw_gather, by the coefficient of the vector variable in the position.
+  Expr load(const std::string& pointer, const Affine& position, DType dtype);
+  // Stores; a vector expression needs coefficient 1 (kw_store, or kw_stream where asked for and possible).
+  void store(const Buffer& buffer, const Index& index, const Expr& value, bool stream = false);
+  // A named constant in the outermost scope on which the index depends. `text` is of the value's type.
+  Expr named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends);
+  // Operands converted and splatted as the function needs; the same functions as in pointwise values.
+  Expr apply(const std::string& fn, const std::vector<Expr>& operands, DType dtype);
+  Expr as_vector(const Expr& expression);  // splatted if it is a scalar
+  Expr converted(const Expr& expression, DType dtype);
+  // a (fn) b for fn of reductions: sum prod max min any all; and what it starts from.
+  Expr combine(const std::string& fn, const Expr& a, const Expr& b);
+  static std::string identity(const std::string& fn, DType dtype);
+  // The scalar of a vector of partial results.
+  Expr across_lanes(const std::string& fn, const Expr& vector);
+
+  ReduceStyle reduce_style;
+
+  // Why there is no vector code for what was emitted; empty: there is.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  void set_trouble(const std::string& why) {
+    if (trouble_.empty()) trouble_ = why;
+  }
+  // A trial: if `write` runs into trouble, all that it wrote is undone and the trouble forgotten. True: it stands.
+  bool attempt(const std::function<void()>& write);
+  // A piece of knowledge/playbook that the text needs; raw text that says kw_NAME is understood without.
+  void need(const std::string& piece) { needed_.insert(piece); }
+  [[nodiscard]] const std::set<std::string>& needed() const { return needed_; }
+  // Tables of numbers that the text reads, named kw_table_ID.
+  [[nodiscard]] const std::set<ValueId>& tables() const { return tables_; }
+  // Whether reductions may be emitted for each lane of a vector variable (loops over columns).
+  bool columns = false;
+  // Strategies that took effect while emitting.
+  [[nodiscard]] const std::set<std::string>& used() const { return used_; }
+  void use(const std::string& strategy) { used_.insert(strategy); }
+  bool vector_maths = false;  // exp and others on vectors by polynomials; false: lane by lane through libm
+  bool reciprocals = false;   // division by what stays the same in the innermost loop is multiplication by its reciprocal
+
+ private:
+  struct Variable {
+    std::string name;
+    Range range;
+    bool vector = false;
+    int depth = 0;             // of the scope that owns it
+    std::int64_t divisor = 0;  // of an opaque integer that is defined where it is first needed: dividend / divisor
+    Affine dividend;
+    bool defined = true;
+    bool varies = false;  // an opaque integer of which the lanes of a vector differ
+  };
+  struct Scope {
+    std::string text;
+    std::string header;
+    std::map<std::string, Expr> known;
+    std::map<std::string, VarId> integers;  // opaque ones, by definition
+    std::vector<VarId> variables;
+  };
+
+  friend class ReduceEmitter;
+  Expr emit_new(ValueId value, const Index& index);
+  Expr emit_view(const Value& value, const Index& index);
+  Expr emit_pad(const Value& value, const Index& index);
+  Expr emit_concat(const Value& value, const Index& index);
+  Expr emit_gather(const Value& value, const Index& index);
+  Expr emit_reduce(ValueId id, const Index& index);
+  Expr emit_arg_reduce(const Value& value, const Index& index);
+  Expr emit_window(const Value& value, const Index& index);
+  Expr emit_product(const Value& value, const Index& index);
+  Expr emit_iota(const Affine& position);
+  [[nodiscard]] int depth_of(const Index& index) const;
+  void touch(VarId var);
+  [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
+  [[nodiscard]] int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  [[nodiscard]] VarId vector_variable(const Affine& value) const;
+  // Runs with the scopes below `depth` set aside: what is written goes before them.
+  void at_depth(int depth, const std::function<void()>& write);
+  [[nodiscard]] std::vector<Range> ranges() const;
+  static std::string key(ValueId value, const Index& index);
+
+  const Graph& graph_;
+  std::set<std::string> names_;
+  std::map<std::string, int> next_name_;
+  std::vector<Variable> variables_;
+  std::vector<Scope> scopes_;
+  std::map<ValueId, Buffer> buffers_;
+  std::set<std::string> used_;
+  std::set<std::string> needed_;
+  std::set<ValueId> tables_;
+  std::vector<int> users_;  // how many values read each
+  std::string trouble_;
+};
+
+}  // namespace kw

@@ -1,0 +1,237 @@
+// Texts of single operations on expressions, scalar and vector.
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "playbook/emit.h"
+
+namespace kw {
+namespace {
+
+const std::map<std::string, std::string>& infix_operators() {
+  static const std::map<std::string, std::string> operators{{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"lt", "<"},
+                                                            {"le", "<="}, {"gt", ">"},  {"ge", ">="}, {"eq", "=="}, {"ne", "!="}};
+  return operators;
+}
+
+bool is_comparison(const std::string& fn) {
+  static const std::set<std::string> comparisons{"lt", "le", "gt", "ge", "eq", "ne"};
+  return comparisons.contains(fn);
+}
+
+// Functions that need an approximation: libm's, or polynomials on vectors.
+bool is_maths(const std::string& fn) {
+  static const std::set<std::string> maths{"exp", "exp2", "expm1", "tanh",     "sigmoid", "silu", "mish", "gelu", "gelu_tanh",
+                                           "log", "log2", "log1p", "softplus", "pow",     "sin",  "cos",  "erf",  "erfc"};
+  return maths.contains(fn);
+}
+
+bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+}  // namespace
+
+std::string_view element_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "kw_f16";
+    case DType::bf16:
+      return "kw_bf16";
+    case DType::i8:
+      return "std::int8_t";
+    case DType::i16:
+      return "std::int16_t";
+    case DType::i32:
+      return "std::int32_t";
+    case DType::i64:
+      return "std::int64_t";
+    case DType::u8:
+      return "std::uint8_t";
+    case DType::boolean:
+      return "bool";
+  }
+  return "float";
+}
+
+std::string_view value_type(DType dtype) {
+  if (dtype == DType::f64) return "double";
+  if (dtype == DType::boolean) return "bool";
+  return is_floating(dtype) ? "float" : "std::int64_t";
+}
+
+std::string number_text(double number, DType dtype) {
+  if (dtype == DType::boolean) return number != 0 ? "true" : "false";
+  if (!is_floating(dtype)) return fmt::format("std::int64_t({})", static_cast<std::int64_t>(number));
+  const bool wide = dtype == DType::f64;
+  if (std::isnan(number)) return wide ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
+  if (std::isinf(number)) return fmt::format("({}__builtin_inf{}())", number < 0 ? "-" : "", wide ? "" : "f");
+  if (!wide && std::isinf(static_cast<float>(number))) return fmt::format("({}__builtin_inff())", number < 0 ? "-" : "");
+  std::string text = wide ? fmt::format("{}", number) : fmt::format("{}", static_cast<float>(number));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (!wide) text += "f";
+  return number < 0 ? "(" + text + ")" : text;
+}
+
+std::string float_text(double number) { return number_text(number, DType::f32); }
+
+Expr Emitter::as_vector(const Expr& expression) {
+  if (expression.vector) return expression;
+  if (expression.dtype == DType::boolean)
+    return {fmt::format("({} ? ~kw_mask{{}} : kw_mask{{}})", expression.text), DType::boolean, true, expression.depth};
+  need("splat");
+  const bool is_float = expression.dtype == DType::f32;
+  return {fmt::format(fmt::runtime(is_float ? "kw_splat({})" : "kw_splat(float({}))"), expression.text), expression.dtype, true,
+          expression.depth};
+}
+
+Expr Emitter::converted(const Expr& expression, DType dtype) {
+  if (expression.dtype == dtype) return expression;
+  Expr result{expression.text, dtype, expression.vector, expression.depth};
+  if (!expression.vector) {
+    if (dtype == DType::boolean) {
+      result.text = fmt::format("({} != 0)", expression.text);
+    } else if (is_16_bit(dtype)) {
+      result.text = fmt::format("kw_to_float(kw_{}_from_float(float({})))", dtype == DType::f16 ? "f16" : "bf16", expression.text);
+    } else if (value_type(dtype) != value_type(expression.dtype)) {
+      result.text = fmt::format("{}({})", value_type(dtype), expression.text);
+    } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
+      result.text = fmt::format("std::int64_t({}({}))", element_type(dtype), expression.text);
+    }
+    return result;
+  }
+  if (dtype == DType::boolean) {
+    result.text = fmt::format("({} != 0.0f)", expression.text);
+  } else if (expression.dtype == DType::boolean && (dtype == DType::f32 || dtype == DType::i64)) {
+    need("select");
+    need("splat");
+    result.text = fmt::format("kw_select({}, kw_splat(1.0f), kw_splat(0.0f))", expression.text);
+  } else if (!(expression.dtype == DType::i64 && dtype == DType::f32)) {
+    set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
+  }
+  return result;
+}
+
+Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType dtype) {
+  if (fn == "cast") return converted(given[0], dtype);
+  std::vector<Expr> operands = given;
+  bool vector = false;
+  bool whole = !is_floating(dtype);
+  int deepest = 0;
+  for (const auto& operand : operands) {
+    vector = vector || operand.vector;
+    deepest = std::max(deepest, operand.depth);
+    if (!is_comparison(fn)) continue;
+    if (is_floating(operand.dtype)) whole = false;
+  }
+  if (vector && !is_comparison(fn) && dtype != DType::f32 && dtype != DType::boolean && !(dtype == DType::i64 && fn != "div"))
+    set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
+  const auto result = [&](std::string text) {
+    Expr made{std::move(text), dtype, vector, deepest};
+    if (is_16_bit(dtype))
+      made.text = fmt::format("kw_to_float(kw_{}_from_float({}))", dtype == DType::f16 ? "f16" : "bf16", made.text);
+    return made;
+  };
+  const auto splat_all = [&] {
+    if (!vector) return;
+    for (auto& operand : operands) operand = as_vector(operand);
+  };
+  const auto call = [&](const std::string& name) {
+    splat_all();
+    std::string arguments;
+    for (const auto& operand : operands) arguments += (arguments.empty() ? "" : ", ") + operand.text;
+    return result(fmt::format("{}({})", name, arguments));
+  };
+
+  if (const auto found = infix_operators().find(fn); found != infix_operators().end()) {
+    if (vector && (operands[0].dtype == DType::boolean || operands[1].dtype == DType::boolean) && is_comparison(fn)) splat_all();
+    if (vector)  // vector op scalar is understood where the scalar is a float
+      for (auto& operand : operands)
+        if (!operand.vector && operand.dtype != DType::f32) operand = as_vector(operand);
+    if (fn == "div" && reciprocals && operands[1].depth < depth() && operands[0].depth > operands[1].depth && !operands[1].vector &&
+        is_floating(dtype)) {
+      const std::string inverse = unique("inverse");
+      at_depth(operands[1].depth, [&] {
+        auto& known = scopes_.back().known["1/" + operands[1].text];
+        if (known.text.empty()) {
+          line(fmt::format("const {} {} = {} / {};", value_type(dtype), inverse, number_text(1, dtype), operands[1].text));
+          known = {inverse, dtype, false, operands[1].depth};
+        }
+        operands[1] = known;
+      });
+      use("reciprocal_multiply");
+      return result(fmt::format("({} * {})", operands[0].text, operands[1].text));
+    }
+    return result(fmt::format("({} {} {})", operands[0].text, found->second, operands[1].text));
+  }
+  if (fn == "neg") return result(fmt::format("(-{})", operands[0].text));
+  if (fn == "reciprocal") return result(fmt::format("({} / {})", number_text(1, dtype), operands[0].text));
+  if (fn == "square") return result(fmt::format("({0} * {0})", operands[0].text));
+  if (fn == "and" || fn == "or" || fn == "xor") {
+    splat_all();
+    const bool logical = dtype == DType::boolean && !vector;
+    const char* sign = fn == "and" ? (logical ? "&&" : "&") : fn == "or" ? (logical ? "||" : "|") : (logical ? "!=" : "^");
+    return result(fmt::format("({} {} {})", operands[0].text, sign, operands[1].text));
+  }
+  if (fn == "not") return result(fmt::format("({}{})", dtype == DType::boolean && !vector ? "!" : "~", operands[0].text));
+  if (fn == "where") {
+    if (!operands[0].vector) {
+      if (vector) operands[1] = as_vector(operands[1]), operands[2] = as_vector(operands[2]);
+      return result(fmt::format("({} ? {} : {})", operands[0].text, operands[1].text, operands[2].text));
+    }
+    need("select");
+    return call("kw_select");
+  }
+  if (fn == "floor_div")
+    return result(fmt::format("({0} / {1} - (({0} % {1} != 0) && (({0} < 0) != ({1} < 0))))", operands[0].text, operands[1].text));
+  if (fn == "isnan" || fn == "isinf") {
+    if (fn == "isnan") return result(fmt::format("({0} != {0})", operands[0].text));
+    need(vector ? "abs" : "scalar_abs");
+    return result(fmt::format("(kw_abs({}) == __builtin_inff())", operands[0].text));
+  }
+  if (whole && (fn == "maximum" || fn == "minimum" || fn == "abs" || fn == "relu" || fn == "sign") && !vector) {
+    need("scalar_" + fn);
+    return call("kw_" + fn);
+  }
+  if (vector && is_maths(fn)) {
+    need(vector_maths ? fn : "each_" + fn);
+    if (vector_maths) use("vector_maths");
+  } else {
+    need(vector ? fn : "scalar_" + fn);
+  }
+  return call("kw_" + fn);
+}
+
+Expr Emitter::combine(const std::string& fn, const Expr& a, const Expr& b) {
+  if (fn == "sum") return apply("add", {a, b}, a.dtype);
+  if (fn == "prod") return apply("mul", {a, b}, a.dtype);
+  if (fn == "any") return apply("or", {a, b}, a.dtype);
+  if (fn == "all") return apply("and", {a, b}, a.dtype);
+  return apply(fn == "max" ? "maximum" : "minimum", {a, b}, a.dtype);
+}
+
+std::string Emitter::identity(const std::string& fn, DType dtype) {
+  if (fn == "sum" || fn == "any") return number_text(0, dtype);
+  if (fn == "prod" || fn == "all") return number_text(1, dtype);
+  if (is_floating(dtype)) {
+    const double inf = std::numeric_limits<double>::infinity();
+    return number_text(fn == "max" ? -inf : inf, dtype);
+  }
+  if (dtype == DType::boolean) return fn == "max" ? "false" : "true";
+  return fn == "max" ? "INT64_MIN" : "INT64_MAX";
+}
+
+Expr Emitter::across_lanes(const std::string& fn, const Expr& vector) {
+  if (vector.dtype == DType::boolean) {
+    need("any");
+    if (fn == "any" || fn == "max") return {fmt::format("kw_any({})", vector.text), DType::boolean, false};
+    return {fmt::format("(!kw_any(~{}))", vector.text), DType::boolean, false};
+  }
+  need(fn);
+  return {fmt::format("kw_{}({})", fn, vector.text), vector.dtype, false};
+}
+
+}  // namespace kw

@@ -1,0 +1,428 @@
+// Values whose elements need a loop: reductions, argument reductions, windows and products, written where they are first used.
+#include <fmt/format.h>
+
+#include "playbook/emit.h"
+
+namespace kw {
+namespace {
+
+// Past this many terms in one running float sum the error would show beside that of PyTorch's blocked sums.
+constexpr std::int64_t kLongSum = 4096;
+constexpr std::int64_t kMostLanesOfAny = 16;
+
+}  // namespace
+
+// One reduction being written: its loops, its accumulators.
+class ReduceEmitter {
+ public:
+  ReduceEmitter(Emitter& emitter, const Value& value, const Index& index)
+      : e_(emitter), value_(value), index_(index), fn_(value.fn), shape_(emitter.graph_.shape(value.operands[0])) {
+    for (const int d : value.dims) sizes_.push_back(shape_[static_cast<std::size_t>(d)]);
+    acc_ = e_.unique(fn_ == "sum" || fn_ == "prod" ? fn_ : fn_ == "max" || fn_ == "min" ? fn_ + "imum" : fn_);
+  }
+
+  Expr write() {
+    if (e_.varies(index_)) return columns();
+    if (e_.reduce_style.vector && value_.dtype == DType::f32) {
+      Expr result;
+      if (e_.attempt([&] { result = lanes(true); })) return result;
+      if (sizes_.size() > 1 && e_.attempt([&] { result = lanes(false); })) return result;
+    }
+    return scalar();
+  }
+
+ private:
+  // The operand's index: the free dimensions from the result's, the reduced ones from `reduced`.
+  [[nodiscard]] Index operand_index(const Index& reduced) const {
+    Index all(shape_.size());
+    std::size_t next_free = 0;
+    std::size_t next_reduced = 0;
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      const bool is_reduced = next_reduced < value_.dims.size() && value_.dims[next_reduced] == static_cast<int>(d);
+      all[d] = is_reduced ? reduced[next_reduced++] : index_[next_free++];
+    }
+    return all;
+  }
+
+  Expr term(const Index& reduced) { return e_.emit(value_.operands[0], operand_index(reduced)); }
+
+  // acc = acc (fn) term, for any text of an accumulator.
+  void update(const std::string& acc, DType acc_type, const Expr& term) {
+    if (fn_ == "sum") {
+      e_.line(fmt::format("{} += {};", acc, term.text));
+    } else if (fn_ == "prod") {
+      e_.line(fmt::format("{} *= {};", acc, term.text));
+    } else {
+      e_.line(fmt::format("{} = {};", acc, e_.combine(fn_, {acc, acc_type, term.vector}, e_.converted(term, acc_type)).text));
+    }
+  }
+
+  Expr scalar() {
+    // A running sum of floats in a double is exact enough for any length.
+    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype);
+    const DType acc_type = wide ? DType::f64 : value_.dtype;
+    e_.line(fmt::format("{} {} = {};", value_type(acc_type), acc_, Emitter::identity(fn_, acc_type)));
+    Index reduced;
+    for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.open_loop("k", size)));
+    Expr next = term(reduced);
+    update(acc_, acc_type, next);
+    for (std::size_t i = 0; i < sizes_.size(); ++i) e_.close();
+    return e_.converted({acc_, acc_type, false}, value_.dtype);
+  }
+
+  // One result for each lane: the reduced dimensions are plain loops.
+  Expr columns() {
+    if (!e_.columns) e_.set_trouble("a reduction for each lane");
+    e_.need("splat");
+    const bool block = fn_ == "sum" && numel(sizes_) > kLongSum && sizes_[0] > 1;
+    e_.line(fmt::format("kw_vec {} = kw_splat({});", acc_, Emitter::identity(fn_, DType::f32)));
+    Index reduced;
+    std::string inner = acc_;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      if (i == 0 && block && sizes_.size() == 1) {
+        const VarId k = e_.variable("k", sizes_[0]);
+        const std::string base = e_.unique("block");
+        e_.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += 512) {{", base, sizes_[0]));
+        inner = open_partial();
+        e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2} && {0} < {1} + 512; ++{0}) {{", e_.name(k), base, sizes_[0]),
+                {k});
+        reduced.push_back(Affine::variable(k));
+        continue;
+      }
+      reduced.push_back(Affine::variable(e_.open_loop("k", sizes_[i])));
+      if (i == 0 && block) inner = open_partial();
+    }
+    update(inner, DType::f32, e_.as_vector(term(reduced)));
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      const bool last = i + 1 == sizes_.size();
+      if (last && block && sizes_.size() > 1) e_.line(fmt::format("{} += {};", acc_, inner));
+      e_.close();
+    }
+    if (block && sizes_.size() == 1) {
+      e_.line(fmt::format("{} += {};", acc_, inner));
+      e_.close();
+    }
+    return {acc_, value_.dtype, true};
+  }
+
+  std::string open_partial() {
+    const std::string partial = e_.unique("partial");
+    e_.line(fmt::format("kw_vec {} = kw_splat(0.0f);", partial));
+    return partial;
+  }
+
+  // Along the innermost dimension in vectors; `flat`: all reduced dimensions as one.
+  Expr lanes(bool flat) {
+    const ReduceStyle& style = e_.reduce_style;
+    const std::int64_t count = flat ? numel(sizes_) : sizes_.back();
+    const bool sum = fn_ == "sum";
+    const bool asked = !style.block.empty() && sum && numel(sizes_) > 256;
+    blocked_ = asked || (sum && numel(sizes_) > kLongSum * kMostLanesOfAny);
+    if (asked) e_.use("blocked_sums");
+    e_.need("splat");
+    total_ = acc_;
+    const std::string total_type = blocked_ ? "double" : "float";
+    const bool outside = blocked_ || count % kMostLanesOfAny != 0 || !flat;
+    if (outside)
+      e_.line(fmt::format("{} {} = {};", total_type, total_, Emitter::identity(fn_, blocked_ ? DType::f64 : DType::f32)));
+    Index outer;
+    if (!flat) {
+      if (!blocked_) open_accumulators();
+      for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
+        outer.push_back(Affine::variable(e_.open_loop("k", sizes_[i])));
+        if (i == 0 && blocked_) open_accumulators();
+      }
+      inner_loops(outer, "0", fmt::format("{}", count), count, flat);
+      for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
+        if (i + 2 == sizes_.size() && blocked_) close_accumulators(true);
+        e_.close();
+      }
+      if (!blocked_) close_accumulators(true);
+    } else if (blocked_) {
+      const std::string block = style.block.empty() ? "16384" : style.block;
+      const std::string begin = e_.unique("block");
+      e_.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += {2}) {{", begin, count, block));
+      const std::string end = e_.unique("end");
+      e_.line(fmt::format("const std::int64_t {0} = {1} + {2} < {3} ? {1} + {2} : {3};", end, begin, block, count));
+      open_accumulators();
+      inner_loops({}, begin, end, count, flat);
+      close_accumulators(true);
+      e_.close();
+    } else {
+      open_accumulators();
+      inner_loops({}, "0", fmt::format("{}", count), count, flat);
+      close_accumulators(outside);
+      if (!outside) return {total_, value_.dtype, false};
+    }
+    if (!blocked_) return {total_, value_.dtype, false};
+    return {fmt::format("float({})", total_), value_.dtype, false};
+  }
+
+  void open_accumulators() {
+    const std::string many = e_.reduce_style.accumulators;
+    const std::string start = fmt::format("kw_splat({})", Emitter::identity(fn_, DType::f32));
+    lanes_ = e_.unique("lanes");
+    if (many.empty()) {
+      e_.line(fmt::format("kw_vec {} = {};", lanes_, start));
+    } else {
+      e_.use("multiple_accumulators");
+      e_.line(fmt::format("kw_vec {}[{}];", lanes_, many));
+      e_.line(fmt::format("for (int u = 0; u < {}; ++u) {}[u] = {};", many, lanes_, start));
+    }
+  }
+
+  void close_accumulators(bool into_total) {
+    const std::string many = e_.reduce_style.accumulators;
+    std::string joined = lanes_;
+    if (!many.empty()) {
+      joined = lanes_ + "[0]";
+      const Expr sum = e_.combine(fn_, {joined, DType::f32, true}, {lanes_ + "[u]", DType::f32, true});
+      e_.line(fmt::format("for (int u = 1; u < {}; ++u) {} = {};", many, joined, sum.text));
+    }
+    const Expr across = e_.across_lanes(fn_, {joined, DType::f32, true});
+    if (into_total) {
+      update(total_, blocked_ ? DType::f64 : DType::f32, across);
+    } else {
+      e_.line(fmt::format("const float {} = {};", total_, across.text));
+    }
+  }
+
+  // The vector loop from begin to end, the vectors that are left over by several accumulators, and the single elements left over.
+  void inner_loops(const Index& outer, const std::string& begin, const std::string& end, std::int64_t count, bool flat) {
+    const std::string many = e_.reduce_style.accumulators;
+    const bool simple = begin == "0";
+    const auto start_after = [&](const std::string& step) {
+      return simple ? fmt::format("{0} / ({1}) * ({1})", end, step)
+                    : fmt::format("{0} + ({1} - {0}) / ({2}) * ({2})", begin, end, step);
+    };
+    const auto body = [&](VarId j, const std::string& acc, bool vector) {
+      Index reduced = outer;
+      if (flat) {
+        reduced = e_.unflatten(Affine::variable(j), sizes_);
+      } else {
+        reduced.push_back(Affine::variable(j));
+      }
+      const Expr next = term(reduced);
+      update(acc, vector || !blocked_ ? DType::f32 : DType::f64, vector ? e_.as_vector(next) : next);
+    };
+    std::string from = begin;
+    if (!many.empty()) {
+      const std::string step = fmt::format("{} * kw_lanes", many);
+      const std::string first = e_.unique("j");
+      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} + {3} <= {2}; {0} += {3}) {{", first, begin, end, step));
+      prefetch(first);
+      e_.open(fmt::format("#pragma GCC unroll 8\nfor (int u = 0; u < {}; ++u) {{", many));
+      const VarId j = e_.define("at", fmt::format("{} + u * kw_lanes", first), {0, count - 1}, true);
+      body(j, lanes_ + "[u]", true);
+      e_.close();
+      e_.close();
+      from = start_after(step);
+    }
+    const std::int64_t certain = many.empty() ? kMostLanesOfAny : 8 * kMostLanesOfAny;
+    if (many.empty() || count % certain != 0 || !simple) {
+      const VarId j = e_.variable("j", count, true);
+      const bool unroll = e_.reduce_style.unroll && many.empty();
+      if (unroll) e_.use("unroll_inner");
+      e_.open(fmt::format("{4}for (std::int64_t {0} = {1}; {0} + {3} <= {2}; {0} += {3}) {{", e_.name(j), from, end, "kw_lanes",
+                          unroll ? "#pragma GCC unroll kw_unroll\n" : ""),
+              {j});
+      if (many.empty()) prefetch(e_.name(j));
+      body(j, many.empty() ? lanes_ : lanes_ + "[0]", true);
+      e_.close();
+    }
+    if (count % kMostLanesOfAny != 0) {
+      const VarId j = e_.variable("j", count);
+      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(j), start_after("kw_lanes"), end), {j});
+      body(j, total_, false);
+      e_.close();
+    }
+  }
+
+  void prefetch(const std::string&) {}
+
+  Emitter& e_;
+  const Value& value_;
+  Index index_;
+  std::string fn_;
+  Shape shape_;
+  Shape sizes_;
+  std::string acc_;
+  std::string total_;
+  std::string lanes_;
+  bool blocked_ = false;
+};
+
+Expr Emitter::emit_reduce(ValueId id, const Index& index) {
+  Expr result;
+  at_depth(depth_of(index), [&] { result = ReduceEmitter(*this, graph_.at(id), index).write(); });
+  return result;
+}
+
+Expr Emitter::emit_arg_reduce(const Value& value, const Index& index) {
+  if (varies(index)) set_trouble("an argument reduction for each lane");
+  Expr result;
+  at_depth(depth_of(index), [&] {
+    const auto dim = static_cast<std::size_t>(value.dims[0]);
+    const Shape& shape = graph_.shape(value.operands[0]);
+    const DType dtype = graph_.dtype(value.operands[0]);
+    const std::string best = unique("best");
+    const std::string position = unique("position");
+    line(fmt::format("{} {} = {};", value_type(dtype), best, identity(value.fn, dtype)));
+    line(fmt::format("std::int64_t {} = -1;", position));
+    const VarId k = open_loop("k", shape[dim]);
+    Index inner = index;
+    inner.insert(inner.begin() + static_cast<std::ptrdiff_t>(dim), Affine::variable(k));
+    const Expr next = named("next", emit(value.operands[0], inner).text, dtype, false, {Affine::variable(k)});
+    std::string better = fmt::format("{1} < 0 || {0} {3} {2}", next.text, position, best, value.fn == "max" ? ">" : "<");
+    if (is_floating(dtype)) better += fmt::format(" || ({0} != {0} && {1} == {1})", next.text, best);  // the first NaN wins
+    open(fmt::format("if ({}) {{", better));
+    line(fmt::format("{} = {};", best, next.text));
+    line(fmt::format("{} = {};", position, name(k)));
+    close();
+    close();
+    result = {position, DType::i64, false};
+  });
+  return result;
+}
+
+Expr Emitter::emit_window(const Value& value, const Index& index) {
+  if (varies(index)) set_trouble("a window for each lane");
+  Expr result;
+  at_depth(depth_of(index), [&] {
+    const Shape& shape = graph_.shape(value.operands[0]);
+    const bool sum = value.fn == "sum";
+    const DType acc_type = sum && is_floating(value.dtype) ? DType::f64 : value.dtype;
+    const std::string acc = unique("window");
+    line(fmt::format("{} {} = {};", value_type(acc_type), acc, identity(value.fn, acc_type)));
+    Index inner;
+    int opened = 0;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const WindowDim& window = value.window[d];
+      if (window.size == 1 && window.stride == 1 && window.before == 0) {
+        inner.push_back(index[d]);
+        continue;
+      }
+      const VarId k = open_loop("k", window.size);
+      ++opened;
+      const Affine position = index[d] * window.stride + Affine::variable(k) * window.dilation - Affine(window.before);
+      const Range range = range_of(position, ranges());
+      if (range.low >= 0 && range.high < shape[d]) {
+        inner.push_back(position);
+        continue;
+      }
+      const VarId at = define("at", text(position), {0, shape[d] - 1});
+      line(fmt::format("if ({0} < 0 || {0} >= {1}) continue;", name(at), shape[d]));
+      inner.push_back(Affine::variable(at));
+    }
+    const Expr next = emit(value.operands[0], inner);
+    if (sum) {
+      line(fmt::format("{} += {};", acc, next.text));
+    } else {
+      line(fmt::format("{} = {};", acc, combine(value.fn, {acc, value.dtype, false}, next).text));
+    }
+    for (int i = 0; i < opened; ++i) close();
+    result = converted({acc, acc_type, false}, value.dtype);
+  });
+  return result;
+}
+
+Expr Emitter::emit_product(const Value& value, const Index& index) {
+  if (varies(index)) set_trouble("a product for each lane");
+  Expr result;
+  at_depth(depth_of(index), [&] {
+    const std::string acc = unique("dot");
+    const DType acc_type = is_floating(value.dtype) ? DType::f64 : value.dtype;
+    line(fmt::format("{} {} = {};", value_type(acc_type), acc, number_text(0, acc_type)));
+    const VarId k = open_loop("k", graph_.shape(value.operands[0])[2]);
+    const Expr left = emit(value.operands[0], {index[0], index[1], Affine::variable(k)});
+    const Expr right = emit(value.operands[1], {index[0], Affine::variable(k), index[2]});
+    const bool cast = acc_type == DType::f64 && value.dtype != DType::f64;
+    line(fmt::format("{} += {} * {};", acc, cast ? "double(" + left.text + ")" : left.text, right.text));
+    close();
+    result = converted({acc, acc_type, false}, value.dtype);
+  });
+  return result;
+}
+
+Expr Emitter::emit_gather(const Value& value, const Index& index) {
+  const Expr position = emit(value.operands[1], index);
+  if (position.vector) {
+    set_trouble("positions read from memory in lanes");
+    return {"0", value.dtype, true};
+  }
+  const auto dim = static_cast<std::size_t>(value.dims[0]);
+  const std::int64_t count = graph_.shape(value.operands[0])[dim];
+  const int at = std::max(position.depth, 0);
+  const std::string known = "pick " + position.text;
+  VarId pick = -1;
+  at_depth(std::min(at, depth()), [&] {
+    if (const auto found = scopes_.back().integers.find(known); found != scopes_.back().integers.end()) {
+      pick = found->second;
+    } else {
+      pick = define("pick", position.text, {0, count - 1});
+      scopes_.back().integers[known] = pick;
+    }
+  });
+  Index inner = index;
+  inner[dim] = Affine::variable(pick);
+  return emit(value.operands[0], inner);
+}
+
+Expr Emitter::emit_pad(const Value& value, const Index& index) {
+  const Shape& shape = graph_.shape(value.operands[0]);
+  Index inner;
+  std::string inside;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const Affine position = index[d] - Affine(value.before[d]);
+    const Range range = range_of(position, ranges());
+    if (range.low >= 0 && range.high < shape[d]) {
+      inner.push_back(position);
+      continue;
+    }
+    if (varies({position})) set_trouble("an edge within a vector");
+    // Reads stay inside: what is read there is not used.
+    const std::string at = "(" + text(position) + ")";
+    at_depth(depth_of({position}), [&] {
+      inner.push_back(
+          Affine::variable(define("at", fmt::format("{0} < 0 ? 0 : {0} < {1} ? {0} : {1} - 1", at, shape[d]), {0, shape[d] - 1})));
+    });
+    inside += fmt::format("{0}{1} >= 0 && {1} < {2}", inside.empty() ? "" : " && ", at, shape[d]);
+  }
+  const Expr value_inside = emit(value.operands[0], inner);
+  if (inside.empty()) return value_inside;
+  return apply("where", {{"(" + inside + ")", DType::boolean, false, depth_of(index)}, value_inside, emit(value.operands[1], {})},
+               value.dtype);
+}
+
+Expr Emitter::emit_concat(const Value& value, const Index& index) {
+  const auto dim = static_cast<std::size_t>(value.dims[0]);
+  const Range range = range_of(index[dim], ranges());
+  Expr result;
+  std::int64_t offset = 0;
+  bool first = true;
+  for (const ValueId operand : value.operands) {
+    const std::int64_t size = graph_.shape(operand)[dim];
+    const bool reached = range.high >= offset && range.low < offset + size;
+    const bool whole = range.low >= offset && range.high < offset + size;
+    offset += size;
+    if (!reached) continue;
+    Index inner = index;
+    inner[dim] = index[dim] - Affine(offset - size);
+    if (whole) return emit(operand, inner);
+    if (varies({index[dim]})) set_trouble("a seam within a vector");
+    const std::string at = "(" + text(inner[dim]) + ")";
+    at_depth(depth_of({index[dim]}), [&] {
+      inner[dim] = Affine::variable(define("at", fmt::format("{0} < 0 ? 0 : {0} < {1} ? {0} : {1} - 1", at, size), {0, size - 1}));
+    });
+    const Expr part = emit(operand, inner);
+    if (first) {
+      result = part;
+    } else {
+      result = apply("where", {{fmt::format("({} >= 0)", at), DType::boolean, false, depth_of(index)}, part, result}, value.dtype);
+    }
+    first = false;
+  }
+  return result;
+}
+
+}  // namespace kw

@@ -1,0 +1,33 @@
+// The embedded coder: reads a problem's graph and writes complete kernels that realise strategies. It reads shapes and operations,
+// never names or files, and it runs nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "playbook/stage.h"
+#include "record/kernel.h"
+#include "record/problem.h"
+#include "record/strategy.h"
+
+namespace kw {
+
+class Playbook {
+ public:
+  // Error (bad_input): names the operations that it does not know, and where they are.
+  static Result<Playbook> read(const ProblemDescription& problem, const MachineFacts& machine);
+
+  // What conditions of strategies are written over; the README lists them.
+  [[nodiscard]] const Features& features() const;
+
+  // The kernel that realises what it can of these strategies; its claims are what it really does. {}: the plain kernel, one thread,
+  // scalar, every operation a loop of its own.
+  [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace kw

@@ -1,0 +1,320 @@
+#include "playbook/product.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace kw {
+namespace {
+
+// Stand-ins for the loop variables while positions in memory are worked out.
+constexpr VarId kBatchVar = 0;
+constexpr VarId kOuterVar = 1;
+constexpr VarId kInnerVar = 2;
+
+struct OperandLeaf {
+  std::string pointer;
+  DType dtype = DType::f32;
+  std::int64_t elements = 0;
+  Affine position;
+  bool linear = true;  // in the outer and inner variable
+};
+
+class OperandWalk {
+ public:
+  OperandWalk(const Graph& graph, const Emitter& emitter, std::vector<Range> ranges)
+      : graph_(graph), emitter_(emitter), ranges_(std::move(ranges)) {}
+
+  std::vector<OperandLeaf> leaves;
+  bool computed = false;
+
+  void visit(ValueId id, const Index& index) {
+    const Value& value = graph_.at(id);
+    if (const Buffer* buffer = emitter_.buffer_of(id)) {
+      add_leaf(buffer->name, buffer->dtype, value.shape, contiguous_strides(value.shape), index);
+      return;
+    }
+    switch (value.kind) {
+      case ValueKind::argument:
+        add_leaf(value.name, value.dtype, value.shape, value.strides, index);
+        return;
+      case ValueKind::view: {
+        Index inner;
+        for (const auto& map : value.map)
+          inner.push_back(map.out_dim < 0 ? Affine(map.offset)
+                                          : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
+        visit(value.operands[0], inner);
+        return;
+      }
+      case ValueKind::reshape:
+        visit_reshape(value, index);
+        return;
+      case ValueKind::pointwise:
+        computed = true;
+        for (const ValueId operand : value.operands) visit(operand, index);
+        return;
+      default:
+        computed = true;
+    }
+  }
+
+ private:
+  void add_leaf(const std::string& pointer, DType dtype, const Shape& shape, const std::vector<std::int64_t>& strides,
+                const Index& index) {
+    OperandLeaf leaf{pointer, dtype, numel(shape), {}, linear_};
+    for (std::size_t d = 0; d < shape.size(); ++d) leaf.position = leaf.position + index[d] * (shape[d] == 1 ? 0 : strides[d]);
+    leaves.push_back(std::move(leaf));
+  }
+
+  void visit_reshape(const Value& value, const Index& index) {
+    const Shape& shape = graph_.shape(value.operands[0]);
+    const auto own = contiguous_strides(value.shape);
+    const auto strides = contiguous_strides(shape);
+    Affine rest;
+    for (std::size_t d = 0; d < value.shape.size(); ++d) rest = rest + index[d] * (value.shape[d] == 1 ? 0 : own[d]);
+    const bool linear_before = linear_;
+    Index inner(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (d + 1 == shape.size()) {
+        inner[d] = rest;
+        continue;
+      }
+      if (shape[d] == 1) continue;
+      const Division division = divide(rest, strides[d], ranges_);
+      if (division.exact) {
+        inner[d] = division.quotient;
+      } else {
+        linear_ = linear_ && rest.coefficient(kOuterVar) == 0 && rest.coefficient(kInnerVar) == 0;
+        ranges_.push_back({0, shape[d] - 1});
+        inner[d] = Affine::variable(static_cast<VarId>(ranges_.size()) - 1);
+      }
+      rest = rest - inner[d] * strides[d];
+    }
+    visit(value.operands[0], inner);
+    linear_ = linear_before;
+  }
+
+  const Graph& graph_;
+  const Emitter& emitter_;
+  std::vector<Range> ranges_;
+  bool linear_ = true;
+};
+
+ProductOperand operand_facts(const StageWriter& writer, ValueId value, const Index& index, std::vector<Range> ranges) {
+  OperandWalk walk(writer.graph, writer.emitter, ranges);
+  walk.visit(value, index);
+  ProductOperand operand;
+  operand.value = value;
+  operand.extent = ranges[kOuterVar].high + 1;
+  operand.computed = walk.computed;
+  operand.from_parameters = writer.plan.from_parameters.contains(value);
+  if (walk.leaves.empty()) return operand;
+  const auto& largest = *std::ranges::max_element(walk.leaves, {}, &OperandLeaf::elements);
+  const std::int64_t outer = largest.position.coefficient(kOuterVar);
+  const std::int64_t inner = largest.position.coefficient(kInnerVar);
+  if (largest.linear && largest.dtype == DType::f32) {
+    if (outer == 1 && operand.extent > 1) {
+      operand.order = PackOrder::along;
+    } else if (inner == 1) {
+      operand.order = PackOrder::turned;
+    }
+  }
+  const bool only_loop_variables =
+      std::ranges::all_of(largest.position.terms, [](const auto& term) { return term.first <= kInnerVar; });
+  if (!walk.computed && walk.leaves.size() == 1 && largest.linear && largest.dtype == DType::f32 && only_loop_variables)
+    operand.direct =
+        DirectOperand{largest.pointer, largest.position.coefficient(kBatchVar), outer, inner, largest.position.constant};
+  return operand;
+}
+
+// A value that is its own position along a dimension, plus an offset: {dimension, offset}.
+struct PositionAlong {
+  int dim = -1;
+  std::int64_t offset = 0;
+};
+
+std::optional<PositionAlong> position_along(const Graph& graph, ValueId id) {
+  const Value& value = graph.at(id);
+  if (value.kind == ValueKind::iota) return PositionAlong{0, 0};
+  if (value.kind == ValueKind::view) {
+    const auto inner = position_along(graph, value.operands[0]);
+    if (!inner) return std::nullopt;
+    if (inner->dim < 0) return inner;
+    const DimMap& map = value.map[static_cast<std::size_t>(inner->dim)];
+    if (map.out_dim < 0) return PositionAlong{-1, inner->offset + map.offset};
+    if (map.scale != 1) return std::nullopt;
+    return PositionAlong{map.out_dim, inner->offset + map.offset};
+  }
+  if (value.kind == ValueKind::constant) return PositionAlong{-1, static_cast<std::int64_t>(value.number)};
+  if (value.kind == ValueKind::pointwise && value.fn == "cast") return position_along(graph, value.operands[0]);
+  if (value.kind == ValueKind::pointwise && (value.fn == "add" || value.fn == "sub")) {
+    const auto a = position_along(graph, value.operands[0]);
+    const auto b = position_along(graph, value.operands[1]);
+    if (!a || !b || b->dim >= 0) return std::nullopt;
+    return PositionAlong{a->dim, value.fn == "add" ? a->offset + b->offset : a->offset - b->offset};
+  }
+  return std::nullopt;
+}
+
+constexpr std::int64_t kFar = std::int64_t{1} << 40;
+
+Band flipped_band(const Band& band) { return {-band.high, -band.low}; }
+
+// Where a comparison of positions holds, as a band of the last two dimensions.
+std::optional<Band> band_of_mask(const Graph& graph, ValueId id) {
+  const Value& value = graph.at(id);
+  if (value.kind == ValueKind::view) {
+    // Broadcasting and transposing: where the last two dimensions end up.
+    const int rank = static_cast<int>(value.shape.size());
+    const int own = static_cast<int>(value.map.size());
+    if (rank < 2 || own < 2) return std::nullopt;
+    const auto band = band_of_mask(graph, value.operands[0]);
+    if (!band) return std::nullopt;
+    const DimMap row = value.map[static_cast<std::size_t>(own) - 2];
+    const DimMap column = value.map[static_cast<std::size_t>(own) - 1];
+    if (row == DimMap{rank - 2, 1, 0} && column == DimMap{rank - 1, 1, 0}) return band;
+    if (row == DimMap{rank - 1, 1, 0} && column == DimMap{rank - 2, 1, 0}) return flipped_band(*band);
+    return std::nullopt;
+  }
+  if (value.kind != ValueKind::pointwise || value.operands.size() != 2) return std::nullopt;
+  auto a = position_along(graph, value.operands[0]);
+  auto b = position_along(graph, value.operands[1]);
+  if (!a || !b) return std::nullopt;
+  const int column = static_cast<int>(value.shape.size()) - 1;
+  std::string fn = value.fn;
+  if (a->dim == column - 1 && b->dim == column) {
+    std::swap(a, b);
+    fn = fn == "le" ? "ge" : fn == "lt" ? "gt" : fn == "ge" ? "le" : fn == "gt" ? "lt" : fn;
+  }
+  if (a->dim != column || b->dim != column - 1) return std::nullopt;
+  const std::int64_t shift = b->offset - a->offset;  // column (fn) row + shift
+  if (fn == "le") return Band{-kFar, shift};
+  if (fn == "lt") return Band{-kFar, shift - 1};
+  if (fn == "ge") return Band{shift, kFar};
+  if (fn == "gt") return Band{shift + 1, kFar};
+  if (fn == "eq") return Band{shift, shift};
+  return std::nullopt;
+}
+
+bool is_zero(const Graph& graph, ValueId id) {
+  while (graph.at(id).kind == ValueKind::view) id = graph.at(id).operands[0];
+  return graph.at(id).kind == ValueKind::constant && graph.at(id).number == 0;
+}
+
+std::optional<Band> intersection(const std::optional<Band>& a, const std::optional<Band>& b) {
+  if (!a) return b;
+  if (!b) return a;
+  return Band{std::max(a->low, b->low), std::min(a->high, b->high)};
+}
+
+}  // namespace
+
+std::optional<Band> band_of(const Graph& graph, ValueId id) {
+  const Value& value = graph.at(id);
+  if (value.shape.size() < 2 && value.kind != ValueKind::reshape) return std::nullopt;
+  if (value.kind == ValueKind::view) {
+    const int rank = static_cast<int>(value.shape.size());
+    const int own = static_cast<int>(value.map.size());
+    if (own < 2) return std::nullopt;
+    const auto band = band_of(graph, value.operands[0]);
+    if (!band) return std::nullopt;
+    const DimMap row = value.map[static_cast<std::size_t>(own) - 2];
+    const DimMap column = value.map[static_cast<std::size_t>(own) - 1];
+    if (row == DimMap{rank - 2, 1, 0} && column == DimMap{rank - 1, 1, 0}) return band;
+    if (row == DimMap{rank - 1, 1, 0} && column == DimMap{rank - 2, 1, 0}) return flipped_band(*band);
+    return std::nullopt;
+  }
+  if (value.kind == ValueKind::reshape) {
+    const Shape& shape = graph.shape(value.operands[0]);
+    if (shape.size() < 2 || value.shape.size() < 2 || shape.back() != value.shape.back() ||
+        shape[shape.size() - 2] != value.shape[value.shape.size() - 2])
+      return std::nullopt;
+    return band_of(graph, value.operands[0]);
+  }
+  if (value.kind != ValueKind::pointwise) return std::nullopt;
+  if (value.fn == "where" && is_zero(graph, value.operands[2]))
+    return intersection(band_of_mask(graph, value.operands[0]), band_of(graph, value.operands[1]));
+  if (value.fn == "where" && is_zero(graph, value.operands[1])) {
+    const auto mask = band_of_mask(graph, value.operands[0]);
+    if (mask && mask->low <= -kFar) return Band{mask->high + 1, kFar};
+    if (mask && mask->high >= kFar) return Band{-kFar, mask->low - 1};
+    return std::nullopt;
+  }
+  if (value.fn == "mul") return intersection(band_of(graph, value.operands[0]), band_of(graph, value.operands[1]));
+  if (value.fn == "cast") {
+    const auto mask = band_of_mask(graph, value.operands[0]);
+    return mask ? mask : band_of(graph, value.operands[0]);
+  }
+  if (value.fn == "neg") return band_of(graph, value.operands[0]);
+  return std::nullopt;
+}
+
+Index ProductFacts::left_index(const Affine& batch, const Affine& row, const Affine& inner) const {
+  return swapped ? Index{batch, inner, row} : Index{batch, row, inner};
+}
+
+Index ProductFacts::right_index(const Affine& batch, const Affine& inner, const Affine& column) const {
+  return swapped ? Index{batch, column, inner} : Index{batch, inner, column};
+}
+
+Index ProductFacts::product_index(const Affine& batch, const Affine& row, const Affine& column) const {
+  return swapped ? Index{batch, column, row} : Index{batch, row, column};
+}
+
+double ProductFacts::multiplications() const {
+  return static_cast<double>(batches) * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+}
+
+ProductFacts product_facts(const StageWriter& writer, const Stage& stage, bool swapped) {
+  const Graph& graph = writer.graph;
+  const Value& product = graph.at(stage.anchor);
+  const Shape& left_shape = graph.shape(product.operands[0]);
+  ProductFacts facts;
+  facts.product = stage.anchor;
+  facts.swapped = swapped;
+  facts.batches = product.shape[0];
+  facts.rows = product.shape[swapped ? 2 : 1];
+  facts.columns = product.shape[swapped ? 1 : 2];
+  facts.depth = left_shape[2];
+  const auto ranges = [&](std::int64_t outer) {
+    return std::vector<Range>{{0, facts.batches - 1}, {0, outer - 1}, {0, facts.depth - 1}};
+  };
+  const Affine batch = facts.batches > 1 ? Affine::variable(kBatchVar) : Affine(0);
+  const Affine outer = Affine::variable(kOuterVar);
+  const Affine inner = Affine::variable(kInnerVar);
+  facts.left = operand_facts(writer, product.operands[swapped ? 1 : 0], facts.left_index(batch, outer, inner), ranges(facts.rows));
+  facts.right =
+      operand_facts(writer, product.operands[swapped ? 0 : 1], facts.right_index(batch, inner, outer), ranges(facts.columns));
+  if (!swapped) {
+    facts.left_band = band_of(graph, product.operands[0]);
+    facts.right_band = band_of(graph, product.operands[1]);
+    if (stage.roots.size() == 1) facts.result_band = band_of(graph, stage.roots[0]);
+  }
+  return facts;
+}
+
+std::string LocalNames::say(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '$') {
+      result += text[i++];
+      continue;
+    }
+    std::size_t end = ++i;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+    const std::string word = text.substr(i, end - i);
+    auto& name = names_[word];
+    if (name.empty()) name = emitter_.unique(word);
+    result += name;
+    i = end;
+  }
+  return result;
+}
+
+Index root_index(Emitter& emitter, const Graph& graph, const ProductFacts& facts, const Index& product_index, ValueId root) {
+  const Shape& from = graph.shape(facts.product);
+  const Shape& to = graph.shape(root);
+  if (from == to) return product_index;
+  return emitter.unflatten(emitter.flatten(product_index, from), to);
+}
+
+}  // namespace kw

@@ -1,0 +1,170 @@
+// Reductions, softmax and what is made of them.
+#include <cmath>
+#include <numeric>
+
+#include "playbook/read.h"
+
+namespace kw {
+
+std::vector<int> all_dims(std::size_t rank) {
+  std::vector<int> dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim) {
+  const DType dtype = graph.dtype(x);
+  std::int64_t count = 1;
+  for (const int d : dims) count *= graph.shape(x)[static_cast<std::size_t>(d)];
+  const ValueId sum = graph.shape(x).empty() ? x : graph.reduce("sum", x, dims, keepdim);
+  return graph.pointwise("div", {sum, graph.constant(static_cast<double>(count), dtype)}, dtype);
+}
+
+namespace {
+
+// The list of dimensions at a position; none or empty: all.
+std::vector<int> dims_at(const NodeReader& node, std::size_t position, std::size_t rank) {
+  if (node.is_none(position)) return all_dims(rank);
+  std::vector<int> dims;
+  for (const auto d : node.integers(position)) dims.push_back(static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(rank) : d));
+  return dims.empty() ? all_dims(rank) : dims;
+}
+
+std::int64_t count_of(const Graph& graph, ValueId operand, const std::vector<int>& dims) {
+  std::int64_t count = 1;
+  for (const int d : dims) count *= graph.shape(operand)[static_cast<std::size_t>(d)];
+  return count;
+}
+
+ValueId reduced(const NodeReader& node, const char* fn, const std::vector<int>& dims, bool keepdim) {
+  Graph& graph = node.graph;
+  if (graph.shape(node.tensor(0)).empty()) return graph.cast(node.tensor(0), node.dtype());
+  return graph.reduce(fn, graph.cast(node.tensor(0), node.dtype()), dims, keepdim);
+}
+
+std::size_t rank_of(const NodeReader& node) { return node.graph.shape(node.tensor(0)).size(); }
+
+template <const char* Fn>
+NodeValues read_whole(const NodeReader& node) {
+  return {reduced(node, Fn, all_dims(rank_of(node)), false)};
+}
+
+// (self, dims, keepdim)
+template <const char* Fn>
+NodeValues read_along(const NodeReader& node) {
+  return {reduced(node, Fn, dims_at(node, 1, rank_of(node)), !node.is_none(2) && node.boolean(2))};
+}
+
+NodeValues read_mean(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const ValueId x = graph.cast(node.tensor(0), node.dtype());
+  const bool along = node.op() == "aten.mean.dim";
+  return {mean_over(graph, x, along ? dims_at(node, 1, rank_of(node)) : all_dims(rank_of(node)), along && !node.is_none(2) && node.boolean(2))};
+}
+
+// var and std: (self, dims, keyword correction and keepdim).
+NodeValues read_var(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const ValueId x = node.tensor(0);
+  const DType dtype = node.dtype();
+  const auto dims = dims_at(node, 1, rank_of(node));
+  const auto keyword = [&](const char* name, double otherwise) {
+    const Json* given = node.keyword(name);
+    if (given == nullptr || !given->contains("const") || (*given)["const"].is_null()) return otherwise;
+    return (*given)["const"].is_boolean() ? ((*given)["const"].get<bool>() ? 1.0 : 0.0) : (*given)["const"].get<double>();
+  };
+  const ValueId centred = graph.pointwise("sub", {x, mean_over(graph, x, dims, true)}, dtype);
+  const ValueId squares = graph.reduce("sum", graph.pointwise("square", {centred}, dtype), dims, keyword("keepdim", 0) != 0);
+  const double count = std::max(0.0, static_cast<double>(count_of(graph, x, dims)) - keyword("correction", 1));
+  const ValueId variance = graph.pointwise("div", {squares, graph.constant(count, dtype)}, dtype);
+  return {node.op().starts_with("aten.std") ? graph.pointwise("sqrt", {variance}, dtype) : variance};
+}
+
+ValueId vector_norm(Graph& graph, ValueId x, double order, const std::vector<int>& dims, bool keepdim) {
+  const DType dtype = graph.dtype(x);
+  const ValueId size = graph.pointwise("abs", {x}, dtype);
+  if (std::isinf(order)) return graph.reduce(order > 0 ? "max" : "min", size, dims, keepdim);
+  if (order == 2) return graph.pointwise("sqrt", {graph.reduce("sum", graph.pointwise("square", {x}, dtype), dims, keepdim)}, dtype);
+  if (order == 1) return graph.reduce("sum", size, dims, keepdim);
+  if (order == 0) {
+    const ValueId counted = graph.pointwise("ne", {x, graph.constant(0, dtype)}, DType::boolean);
+    return graph.reduce("sum", graph.cast(counted, dtype), dims, keepdim);
+  }
+  const ValueId powers = graph.reduce("sum", graph.pointwise("pow", {size, graph.constant(order, dtype)}, dtype), dims, keepdim);
+  return graph.pointwise("pow", {powers, graph.constant(1 / order, dtype)}, dtype);
+}
+
+// (self, order, dims, keepdim)
+NodeValues read_vector_norm(const NodeReader& node) {
+  const bool keepdim = !node.is_none(3) && node.boolean(3);
+  return {vector_norm(node.graph, node.graph.cast(node.tensor(0), node.dtype()), node.is_none(1) ? 2 : node.number(1),
+                      dims_at(node, 2, rank_of(node)), keepdim)};
+}
+
+NodeValues read_matrix_norm(const NodeReader& node) {
+  if (node.string(1) != "fro") throw ReadError{"a matrix norm that is not Frobenius'"};
+  return {vector_norm(node.graph, node.tensor(0), 2, dims_at(node, 2, rank_of(node)), node.boolean(3))};
+}
+
+NodeValues read_softmax(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const DType dtype = node.dtype();
+  const ValueId x = graph.cast(node.tensor(0), dtype);
+  if (graph.shape(x).empty()) return {graph.constant(node.op().find("log") != std::string::npos ? 0 : 1, dtype)};
+  const std::vector<int> dims{node.dim(1, graph.shape(x).size())};
+  const ValueId shifted = graph.pointwise("sub", {x, graph.reduce("max", x, dims, true)}, dtype);
+  const ValueId exponential = graph.pointwise("exp", {shifted}, dtype);
+  const ValueId sum = graph.reduce("sum", exponential, dims, true);
+  if (node.op().find("log") == std::string::npos) return {graph.pointwise("div", {exponential, sum}, dtype)};
+  return {graph.pointwise("sub", {shifted, graph.pointwise("log", {sum}, dtype)}, dtype)};
+}
+
+NodeValues read_logsumexp(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const DType dtype = node.dtype();
+  const ValueId x = graph.cast(node.tensor(0), dtype);
+  const auto dims = dims_at(node, 1, rank_of(node));
+  const bool keepdim = !node.is_none(2) && node.boolean(2);
+  const ValueId greatest = graph.reduce("max", x, dims, true);
+  const ValueId infinite = graph.pointwise("isinf", {greatest}, DType::boolean);
+  const ValueId shift = graph.pointwise("where", {infinite, graph.constant(0, dtype), greatest}, dtype);
+  const ValueId sum = graph.reduce("sum", graph.pointwise("exp", {graph.pointwise("sub", {x, shift}, dtype)}, dtype), dims, true);
+  const ValueId result = graph.pointwise("add", {graph.pointwise("log", {sum}, dtype), shift}, dtype);
+  return {keepdim ? result : graph.reshape(result, node.shape())};
+}
+
+constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kAny[] = "any", kAll[] = "all";
+
+constexpr OpRow kReduceOps[] = {
+    {"aten.sum.default", read_whole<kSum>},
+    {"aten.sum.dim_IntList", read_along<kSum>},
+    {"aten.prod.default", read_whole<kProd>},
+    {"aten.prod.dim_int", read_along<kProd>},
+    {"aten.amax.default", read_along<kMax>},
+    {"aten.amin.default", read_along<kMin>},
+    {"aten.max.default", read_whole<kMax>},
+    {"aten.min.default", read_whole<kMin>},
+    {"aten.any.default", read_whole<kAny>},
+    {"aten.any.dim", read_along<kAny>},
+    {"aten.all.default", read_whole<kAll>},
+    {"aten.all.dim", read_along<kAll>},
+    {"aten.mean.default", read_mean},
+    {"aten.mean.dim", read_mean},
+    {"aten.var.correction", read_var},
+    {"aten.std.correction", read_var},
+    {"aten.linalg_vector_norm.default", read_vector_norm},
+    {"aten.norm.ScalarOpt_dim", read_vector_norm},
+    {"aten.norm.Scalar", read_vector_norm},
+    {"aten.linalg_matrix_norm.str_ord", read_matrix_norm},
+    {"aten.softmax.int", read_softmax},
+    {"aten._softmax.default", read_softmax},
+    {"aten.log_softmax.int", read_softmax},
+    {"aten._log_softmax.default", read_softmax},
+    {"aten.logsumexp.default", read_logsumexp},
+};
+
+}  // namespace
+
+std::span<const OpRow> reduce_ops() { return kReduceOps; }
+
+}  // namespace kw

@@ -1,0 +1,498 @@
+// Dense products: tiles of the output in registers, over panels of the operands in the order in which tiles read them.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "playbook/product.h"
+#include "playbook/product_pack.h"
+
+namespace kw {
+namespace {
+
+constexpr std::int64_t kLongestBlock = 1024;   // of the inner dimension: longer sums are sums of sums, for their precision
+constexpr std::int64_t kBlockColumns = 1024;   // of the right operand, packed at a time
+constexpr std::int64_t kMostBlockRows = 1024;  // of the left operand, packed at a time, where cache_tile_rows is not wanted
+constexpr double kWorthThreads = 200e3;        // multiplications
+constexpr std::int64_t kWorthBlocks = 512;     // inner dimensions up to this are one block
+constexpr std::int64_t kWorthRowBlocks = 192;  // rows up to this are one block
+constexpr std::int64_t kPartRows = 192;        // that one thread should have at least, where there are several parts
+constexpr std::int64_t kPartColumns = 128;
+constexpr std::int64_t kDepthOfPart = 2048;  // inner positions that are worth a part of their own
+
+std::int64_t tile_registers(const MachineFacts& machine) { return machine.vector_bytes == 32 ? 16 : 32; }
+
+class DenseProduct {
+ public:
+  DenseProduct(StageWriter& writer, const Stage& stage, const ProductFacts& facts, bool vector_packs, bool vector_finish)
+      : writer_(writer),
+        emitter_(writer.emitter),
+        stage_(stage),
+        facts_(facts),
+        names_(writer.emitter),
+        vector_packs_(vector_packs),
+        vector_finish_(vector_finish) {}
+
+  void write() {
+    decide();
+    open("{");
+    write_constants(emitter_, names_);
+    take_memory();
+    if (left_packed_) write_pack_function(emitter_, left_panel(), pack_left_, vector_packs_);
+    if (right_packed_ || right_edge_) {
+      PanelText panel = right_panel();
+      panel.width = names_.say(panel.width);
+      write_pack_function(emitter_, panel, pack_right_, vector_packs_);
+    }
+    write_finish();
+    write_multiply();
+    write_parts();
+    emitter_.close();
+  }
+
+ private:
+  void line(const std::string& text) { emitter_.line(names_.say(text)); }
+  void open(const std::string& header, const std::vector<VarId>& variables = {}) { emitter_.open(names_.say(header), variables); }
+
+  // Which strategies take effect, and the numbers that the text is made with.
+  void decide() {
+    writer_.use("register_tile");
+    const std::int64_t registers = tile_registers(writer_.machine);
+    const bool few_rows = facts_.rows < 4;
+    writer_.knob("KW_MR", few_rows ? 4 : registers == 32 ? 8 : 6, {4, 6, 8, 12});
+    writer_.knob("KW_NR", few_rows ? 4 : registers == 32 ? 3 : 2, {1, 2, 3, 4});
+    writer_.require(fmt::format("KW_MR * KW_NR <= {}", few_rows ? 48 : registers == 32 ? 28 : 14));
+
+    skip_zeros_ = writer_.wants("skip_zero_triangle") && facts_.rows > 16 && facts_.depth > 16 &&
+                  (facts_.left_band || facts_.right_band || facts_.result_band);
+    right_prepacked_ = !skip_zeros_ && facts_.right.from_parameters && writer_.use("prepack_weights");
+    left_prepacked_ = !skip_zeros_ && !right_prepacked_ && facts_.left.from_parameters && writer_.use("prepack_weights");
+    left_packed_ = !left_prepacked_ && (skip_zeros_ || !facts_.left.direct || writer_.wants("pack_left"));
+    const bool right_readable = facts_.right.direct && facts_.right.direct->outer == 1;
+    right_packed_ = !right_prepacked_ && (skip_zeros_ || !right_readable || writer_.wants("pack_right"));
+    right_edge_ = !right_packed_ && !right_prepacked_ && facts_.columns % kMostLanes != 0;
+    if (left_packed_) writer_.claim("pack_left");
+    if (right_packed_) writer_.claim("pack_right");
+    if (skip_zeros_) writer_.claim("skip_zero_triangle");
+    if ((facts_.left.computed && (left_packed_ || left_prepacked_)) ||
+        (facts_.right.computed && (right_packed_ || right_prepacked_)))
+      writer_.use("fuse_prologue");
+    if (std::ranges::any_of(stage_.roots, [&](ValueId root) { return writer_.graph.at(root).kind == ValueKind::pointwise; }))
+      writer_.use("fuse_epilogue");
+
+    decide_parts();
+    const std::int64_t longest = split_ ? part_depth_ : facts_.depth;
+    depth_limit_ = fmt::format("{}", std::min(longest, kLongestBlock));
+    blocks_ = longest > kLongestBlock;
+    if (longest > kWorthBlocks && writer_.use("cache_tile_depth")) {
+      depth_limit_ = writer_.knob("KW_KC", 384, {128, 192, 256, 384, 512});
+      blocks_ = true;
+    }
+    row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
+    if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
+      row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
+  }
+
+  void decide_parts() {
+    const std::int64_t threads = std::max(writer_.machine.threads, 1);
+    const bool worth = facts_.multiplications() >= kWorthThreads;
+    const std::int64_t outputs = facts_.batches * facts_.rows * facts_.columns;
+    if (worth && facts_.depth >= 2 * kDepthOfPart && outputs <= 64 * 1024 && writer_.use("split_depth")) {
+      split_ = true;
+      parallel_ = true;
+      depth_parts_ = std::min(2 * threads, facts_.depth / kDepthOfPart);
+      part_depth_ = (facts_.depth + depth_parts_ - 1) / depth_parts_;
+      depth_parts_ = (facts_.depth + part_depth_ - 1) / part_depth_;
+      return;
+    }
+    const bool panels = worth && writer_.use("parallel_panels");
+    parallel_ = panels || (worth && writer_.use("parallel_outer"));
+    if (!parallel_) return;
+    const std::int64_t wanted = (skip_zeros_ ? 4 : 2) * threads;
+    if (facts_.batches >= wanted) return;
+    const std::int64_t each = (wanted + facts_.batches - 1) / facts_.batches;
+    row_parts_ = std::clamp<std::int64_t>(facts_.rows / (skip_zeros_ ? kPartRows / 2 : kPartRows), 1, each);
+    if (panels)
+      column_parts_ = std::clamp<std::int64_t>(facts_.columns / kPartColumns, 1, (each + row_parts_ - 1) / row_parts_);
+    else
+      row_parts_ = std::clamp<std::int64_t>(facts_.rows / 16, 1, each);
+  }
+
+  // Constants of the text; also those of kw_prepare's.
+  void write_constants(Emitter& to, LocalNames& names) {
+    const std::string blocks = to.unique("depth_blocks");
+    to.line(names.say("constexpr std::int64_t $tile_columns = KW_NR * kw_lanes;"));
+    to.line(fmt::format("constexpr std::int64_t {} = ({} + {} - 1) / ({});", blocks, split_ ? part_depth_ : facts_.depth,
+                        depth_limit_, depth_limit_));
+    to.line(names.say(fmt::format("constexpr std::int64_t $block_depth = ({} + {} - 1) / {};", split_ ? part_depth_ : facts_.depth,
+                                  blocks, blocks)));
+  }
+
+  std::string padded_rows() const { return fmt::format("(({} + KW_MR - 1) / KW_MR * KW_MR)", facts_.rows); }
+  std::string padded_columns() const {
+    return fmt::format("(({} + KW_NR * kw_lanes - 1) / (KW_NR * kw_lanes) * (KW_NR * kw_lanes))", facts_.columns);
+  }
+  std::int64_t block_columns() const { return std::min(facts_.columns, kBlockColumns); }
+
+  PanelText left_panel() const {
+    return {
+        facts_.left,
+        facts_.batches,
+        facts_.depth,
+        "KW_MR",
+        "row",
+        [this](const Affine& batch, const Affine& outer, const Affine& inner) { return facts_.left_index(batch, outer, inner); }};
+  }
+  PanelText right_panel() const {
+    return {
+        facts_.right,
+        facts_.batches,
+        facts_.depth,
+        "$tile_columns",
+        "column",
+        [this](const Affine& batch, const Affine& outer, const Affine& inner) { return facts_.right_index(batch, inner, outer); }};
+  }
+
+  void take_memory() {
+    if (left_packed_)
+      left_memory_ = writer_.scratch("packed_left", "float", fmt::format("{} * ({} + KW_MR) + 64", depth_limit_, row_limit_), true);
+    if (right_packed_ || right_edge_)
+      right_memory_ =
+          writer_.scratch("packed_right", "float",
+                          right_packed_ ? fmt::format("{} * ({} + KW_NR * kw_lanes) + 64", depth_limit_, block_columns())
+                                        : fmt::format("{} * KW_NR * kw_lanes + 64", depth_limit_),
+                          true);
+    if (blocks_ || split_)
+      sums_memory_ = writer_.scratch("sums", "float",
+                                     fmt::format("{} * {} * {}", depth_parts_ * facts_.batches, padded_rows(), padded_columns()));
+    if (left_prepacked_) left_memory_ = prepared(left_panel(), "weights_packed", padded_rows());
+    if (right_prepacked_) right_memory_ = prepared(right_panel(), "weights_packed", padded_columns());
+    for (std::string* name : {&pack_left_, &pack_right_, &finish_, &multiply_}) *name = emitter_.unique(*name);
+  }
+
+  // All panels of an operand that depends on weights alone, block after block of the inner dimension.
+  std::string prepared(const PanelText& panel, const std::string& hint, const std::string& padded) {
+    return writer_.prepared(
+        hint, fmt::format("{} * {} * {} + 64", facts_.batches, facts_.depth, padded), [&](Emitter& to, const std::string& name) {
+          to.open("{");
+          LocalNames names(to);
+          write_constants(to, names);
+          const std::string pack = to.unique("pack_weights");
+          PanelText own = panel;
+          own.width = names.say(own.width);
+          write_pack_function(to, own, pack, vector_packs_);
+          const std::string batch = to.unique("item");
+          if (facts_.batches > 1) to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; ++{0}) {{", batch, facts_.batches));
+          const std::string first = to.unique("first");
+          to.open(names.say(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += $block_depth) {{", first, facts_.depth)));
+          const std::string item = facts_.batches > 1 ? batch + ", " : "";
+          const std::string offset = facts_.batches > 1 ? fmt::format("({} * {} + {})", batch, facts_.depth, first) : first;
+          to.line(names.say(fmt::format("{}({}{}, kw_least($block_depth, {} - {}), 0, {}, {} + {} * {});", pack, item, first,
+                                        facts_.depth, first, panel.operand.extent, name, offset, padded)));
+          to.close();
+          if (facts_.batches > 1) to.close();
+          to.close();
+        });
+  }
+
+  std::string batch_argument(const std::string& name) const { return facts_.batches > 1 ? name + ", " : ""; }
+
+  // What becomes of a tile's sums: everything that follows the product, and the stores.
+  void write_finish() {
+    std::vector<VarId> variables;
+    if (facts_.batches > 1) variables.push_back(emitter_.variable("batch", facts_.batches));
+    const Affine batch = variables.empty() ? Affine(0) : Affine::variable(variables[0]);
+    const std::string top = emitter_.unique("top");
+    const std::string side = emitter_.unique("side");
+    const std::string tile = emitter_.unique("tile");
+    open(fmt::format("const auto {} = [&]({}std::int64_t {}, std::int64_t {}, const float* {}) {{", finish_,
+                     variables.empty() ? "" : fmt::format("std::int64_t {}, ", emitter_.name(variables[0])), top, side, tile),
+         variables);
+    const std::string end = emitter_.unique("column_end");
+    line(fmt::format("const std::int64_t {} = kw_least({} + $tile_columns, {});", end, side, facts_.columns));
+    const VarId row = emitter_.variable("row", facts_.rows);
+    const std::string r = emitter_.name(row);
+    open(fmt::format("for (std::int64_t {0} = {1}; {0} < kw_least({1} + KW_MR, {2}); ++{0}) {{", r, top, facts_.rows), {row});
+    if (vector_finish_) {
+      const VarId column = emitter_.variable("column", facts_.columns, true);
+      const std::string c = emitter_.name(column);
+      open(fmt::format("for (std::int64_t {0} = {1}; {0} + kw_lanes <= {2}; {0} += kw_lanes) {{", c, side, end), {column});
+      finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
+                     fmt::format("kw_load({} + ({} - {}) * $tile_columns + ({} - {}))", tile, r, top, c, side), true);
+      emitter_.close();
+    }
+    if (!vector_finish_ || facts_.columns % kMostLanes != 0) {
+      const VarId column = emitter_.variable("column", facts_.columns);
+      const std::string c = emitter_.name(column);
+      const std::string from = vector_finish_ ? fmt::format("{} - ({} - {}) % kw_lanes", end, end, side) : side;
+      open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", c, from, end), {column});
+      finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
+                     fmt::format("{}[({} - {}) * $tile_columns + ({} - {})]", tile, r, top, c, side), false);
+      emitter_.close();
+    }
+    emitter_.close();
+    emitter_.close("};");
+  }
+
+  void finish_element(const Index& index, const std::string& text, bool vector) {
+    const DType dtype = writer_.graph.dtype(facts_.product);
+    emitter_.provide(facts_.product, index, emitter_.named("sum", names_.say(text), dtype, vector, index));
+    for (const ValueId root : stage_.roots) {
+      const Index at = root_index(emitter_, writer_.graph, facts_, index, root);
+      emitter_.store(writer_.buffer(root), at, emitter_.emit(root, at));
+    }
+  }
+
+  // A rectangle of the output, all by one thread.
+  void write_multiply() {
+    const std::string batch = facts_.batches > 1 ? "std::int64_t $item, " : "";
+    open(
+        fmt::format("const auto {} = [&]({}{}std::int64_t $row_begin, std::int64_t $row_end, std::int64_t $column_begin, "
+                    "std::int64_t $column_end) {{",
+                    multiply_, batch, split_ ? "std::int64_t $part, " : ""));
+    if (left_packed_) line(fmt::format("float* const $left_panels = {};", left_memory_));
+    if (right_packed_ || right_edge_) line(fmt::format("float* const $right_panels = {};", right_memory_));
+    line(fmt::format("constexpr std::int64_t $block_rows = ({0} + KW_MR - 1) / KW_MR * KW_MR;", row_limit_));
+    line(fmt::format("constexpr std::int64_t $block_columns = ({} + $tile_columns - 1) / $tile_columns * $tile_columns;",
+                     block_columns()));
+    if (skip_zeros_) {
+      line("kw_panel_facts $left_facts[$block_rows / KW_MR], $right_facts[$block_columns / $tile_columns];");
+    }
+    const std::string depth_begin = split_ ? fmt::format("$part * {}", part_depth_) : "0";
+    if (split_) line(fmt::format("const std::int64_t $depth_end = kw_least(($part + 1) * {}, {});", part_depth_, facts_.depth));
+    const std::string depth_end = split_ ? "$depth_end" : fmt::format("{}", facts_.depth);
+    open(fmt::format("for (std::int64_t $inner = {}; $inner < {}; $inner += $block_depth) {{", depth_begin, depth_end));
+    line(fmt::format("const std::int64_t $steps = kw_least($block_depth, {} - $inner);", depth_end));
+    if (right_edge_) write_edge_panel();
+    open("for (std::int64_t $block = $column_begin; $block < $column_end; $block += $block_columns) {");
+    line("const std::int64_t $block_end = kw_least($block + $block_columns, $column_end);");
+    if (right_packed_) {
+      line(fmt::format("{}({}$inner, $steps, $block, $block_end, $right_panels);", pack_right_, batch_argument("$item")));
+      if (skip_zeros_)
+        line(
+            "for (std::int64_t $column = $block; $column < $block_end; $column += $tile_columns)\n"
+            "  $right_facts[($column - $block) / $tile_columns].look($right_panels + ($column - $block) * $steps, $tile_columns, "
+            "$steps);");
+    }
+    open("for (std::int64_t $rows = $row_begin; $rows < $row_end; $rows += $block_rows) {");
+    line("const std::int64_t $rows_end = kw_least($rows + $block_rows, $row_end);");
+    if (left_packed_) {
+      line(fmt::format("{}({}$inner, $steps, $rows, $rows_end, $left_panels);", pack_left_, batch_argument("$item")));
+      if (skip_zeros_)
+        line(
+            "for (std::int64_t $row = $rows; $row < $rows_end; $row += KW_MR)\n"
+            "  $left_facts[($row - $rows) / KW_MR].look($left_panels + ($row - $rows) * $steps, KW_MR, $steps);");
+    }
+    open("for (std::int64_t $column = $block; $column < $block_end; $column += $tile_columns) {");
+    write_right_pointer();
+    open("for (std::int64_t $row = $rows; $row < $rows_end; $row += KW_MR) {");
+    write_tile(depth_begin, depth_end);
+    for (int open = 0; open < 5; ++open) emitter_.close();
+    emitter_.close("};");
+  }
+
+  // The last columns, which no tile may read in place: past them may be the end of memory.
+  void write_edge_panel() {
+    line(
+        fmt::format("if ({0} % $tile_columns != 0 && $column_end == {0}) {1}({2}$inner, $steps, {0} - {0} % $tile_columns, {0}, "
+                    "$right_panels);",
+                    facts_.columns, pack_right_, batch_argument("$item")));
+  }
+
+  std::string direct_address(const DirectOperand& direct, const std::string& outer) const {
+    std::string text = direct.pointer;
+    if (direct.offset != 0) text += fmt::format(" + {}", direct.offset);
+    if (facts_.batches > 1 && direct.batch != 0) text += fmt::format(" + $item * {}", direct.batch);
+    if (direct.inner != 0) text += fmt::format(" + $inner * {}", direct.inner);
+    return text + fmt::format(" + {} * {}", outer, direct.outer);
+  }
+
+  void write_right_pointer() {
+    if (right_packed_) {
+      line("const float* const $right = $right_panels + ($column - $block) * $steps;");
+      right_step_ = "$tile_columns";
+    } else if (right_prepacked_) {
+      line(fmt::format("const float* const $right = {} + {} * {} + $column * $steps;", right_memory_,
+                       facts_.batches > 1 ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner", padded_columns()));
+      right_step_ = "$tile_columns";
+    } else {
+      const auto& direct = *facts_.right.direct;
+      if (!right_edge_) {
+        // Whole vectors always; a tile at the edge has fewer of them.
+        line(fmt::format("const float* const $right = {};", direct_address(direct, "$column")));
+        right_step_ = fmt::format("{}", direct.inner);
+      } else {
+        line(fmt::format("const bool $whole = $column + $tile_columns <= {};", facts_.columns));
+        line(fmt::format("const float* const $right = $whole ? {} : $right_panels;", direct_address(direct, "$column")));
+        line(fmt::format("const std::int64_t $right_step = $whole ? {} : $tile_columns;", direct.inner));
+        right_step_ = "$right_step";
+      }
+    }
+  }
+
+  void write_tile(const std::string& depth_begin, const std::string& depth_end) {
+    std::string left_row = "1";
+    std::string left_step = "KW_MR";
+    if (left_packed_) {
+      line("const float* $left = $left_panels + ($row - $rows) * $steps;");
+    } else if (left_prepacked_) {
+      line(fmt::format("const float* $left = {} + {} * {} + $row * $steps;", left_memory_,
+                       facts_.batches > 1 ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner", padded_rows()));
+    } else {
+      const auto& direct = *facts_.left.direct;
+      line(fmt::format("const float* $left = {};", direct_address(direct, "$row")));
+      left_row = fmt::format("{}", direct.outer);
+      left_step = fmt::format("{}", direct.inner);
+    }
+    if (sums_memory_.empty()) {
+      line("alignas(64) float $tile[KW_MR * $tile_columns];");
+    } else {
+      std::string slot = split_ ? "$part" : "0";
+      if (facts_.batches > 1) slot = split_ ? fmt::format("($part * {} + $item)", facts_.batches) : "$item";
+      line(fmt::format("float* const $tile = {};", tile_address(slot, "$row", "$column")));
+    }
+    std::string count = "$steps";
+    if (skip_zeros_) {
+      write_range();
+      count = "$to - $from";
+      line(fmt::format("$left += $from * {};", left_step));
+    }
+    const std::string right = skip_zeros_ ? fmt::format("$right + $from * {}", right_step_) : "$right";
+    const std::string add = sums_memory_.empty() ? "false" : fmt::format("$inner > {}", depth_begin);
+    const auto call = [&](const std::string& rows, const std::string& vectors) {
+      return fmt::format("kw_product_tile<{}, {}>($left, {}, {}, {}, {}, {}, {}, $tile, $tile_columns);", rows, vectors, left_row,
+                         left_step, right, right_step_, count, add);
+    };
+    const std::string edge_rows = fmt::format("({0} % KW_MR ? {0} % KW_MR : KW_MR)", facts_.rows);
+    const std::string edge_vectors =
+        fmt::format("({0} % $tile_columns ? ({0} % $tile_columns + kw_lanes - 1) / kw_lanes : KW_NR)", facts_.columns);
+    line(fmt::format("const bool $all_rows = $row + KW_MR <= {}, $all_columns = $column + $tile_columns <= {};", facts_.rows,
+                     facts_.columns));
+    line("if ($all_rows && $all_columns) " + call("KW_MR", "KW_NR"));
+    line("else if ($all_rows) " + call("KW_MR", edge_vectors));
+    line("else if ($all_columns) " + call(edge_rows, "KW_NR"));
+    line("else " + call(edge_rows, edge_vectors));
+    if (split_) return;
+    const std::string last = sums_memory_.empty() ? "" : fmt::format("if ($inner + $steps == {}) ", depth_end);
+    line(fmt::format("{}{}({}$row, $column, $tile);", last, finish_, batch_argument("$item")));
+  }
+
+  // The inner positions at which neither factor is zero by its panel.
+  void write_range() {
+    line(
+        "const kw_panel_facts& $of_left = $left_facts[($row - $rows) / KW_MR];\n"
+        "const kw_panel_facts& $of_right = $right_facts[($column - $block) / $tile_columns];\n"
+        "std::int64_t $from = 0, $to = $steps;\n"
+        "if ($of_right.finite) $from = $of_left.begin, $to = $of_left.end;\n"
+        "if ($of_left.finite) $from = kw_most($from, $of_right.begin), $to = kw_least($to, $of_right.end);");
+    if (facts_.result_band) {
+      std::string outside;
+      if (facts_.result_band->high < facts_.columns)
+        outside = fmt::format("$column > $row + KW_MR - 1 + {}", facts_.result_band->high);
+      if (facts_.result_band->low > -facts_.rows)
+        outside += fmt::format("{}$column + $tile_columns - 1 < $row + {}", outside.empty() ? "" : " || ", facts_.result_band->low);
+      if (!outside.empty()) line(fmt::format("if ({}) $to = $from;  // nothing of this tile is kept", outside));
+    }
+    line("if ($to < $from) $to = $from;");
+  }
+
+  std::string tile_address(const std::string& slot, const std::string& row, const std::string& column) const {
+    const std::string place = fmt::format("{} * {} + {} * KW_MR", row, padded_columns(), column);
+    return slot == "0" ? fmt::format("{} + {}", sums_memory_, place)
+                       : fmt::format("{} + {} * ({} * {}) + {}", sums_memory_, slot, padded_rows(), padded_columns(), place);
+  }
+
+  void write_parts() {
+    const std::string rows = fmt::format("{}", facts_.rows);
+    const std::string columns = fmt::format("{}", facts_.columns);
+    const bool batched = facts_.batches > 1;
+    if (split_) {
+      if (parallel_) line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", batched ? 2 : 1));
+      if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
+      open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", depth_parts_));
+      line(fmt::format("{}({}$part, 0, {}, 0, {});", multiply_, batch_argument("$item"), rows, columns));
+      emitter_.close();
+      if (batched) emitter_.close();
+      write_join();
+      return;
+    }
+    const auto part = [](std::int64_t whole, std::int64_t parts, const char* unit) {
+      return fmt::format("(({} + {} - 1) / {} + {} - 1) / {} * {}", whole, parts, parts, unit, unit, unit);
+    };
+    if (row_parts_ == 1 && column_parts_ == 1 && !batched) {
+      line(fmt::format("{}(0, {}, 0, {});", multiply_, rows, columns));
+      return;
+    }
+    line(fmt::format("constexpr std::int64_t $part_rows = {}, $part_columns = {};", part(facts_.rows, row_parts_, "KW_MR"),
+                     part(facts_.columns, column_parts_, "$tile_columns")));
+    if (parallel_) line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", batched ? 3 : 2));
+    if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
+    open(fmt::format("for (std::int64_t $row = 0; $row < {}; $row += $part_rows) {{", rows));
+    open(fmt::format("for (std::int64_t $column = 0; $column < {}; $column += $part_columns) {{", columns));
+    line(fmt::format("{}({}$row, kw_least($row + $part_rows, {}), $column, kw_least($column + $part_columns, {}));", multiply_,
+                     batch_argument("$item"), rows, columns));
+    emitter_.close();
+    emitter_.close();
+    if (batched) emitter_.close();
+  }
+
+  // The parts' sums, joined tile by tile.
+  void write_join() {
+    const bool batched = facts_.batches > 1;
+    line(fmt::format("#pragma omp parallel for collapse({}) schedule(static)", batched ? 3 : 2));
+    if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
+    open(fmt::format("for (std::int64_t $row = 0; $row < {}; $row += KW_MR) {{", facts_.rows));
+    open(fmt::format("for (std::int64_t $column = 0; $column < {}; $column += $tile_columns) {{", facts_.columns));
+    line(fmt::format("float* const $tile = {};", tile_address(batched ? "$item" : "0", "$row", "$column")));
+    open(fmt::format("for (std::int64_t $part = 1; $part < {}; ++$part) {{", depth_parts_));
+    line(fmt::format("const float* const $other = $tile + $part * ({} * {} * {});", facts_.batches, padded_rows(),
+                     padded_columns()));
+    line("for (std::int64_t i = 0; i < KW_MR * $tile_columns; ++i) $tile[i] += $other[i];");
+    emitter_.close();
+    line(fmt::format("{}({}$row, $column, $tile);", finish_, batch_argument("$item")));
+    emitter_.close();
+    emitter_.close();
+    if (batched) emitter_.close();
+  }
+
+  StageWriter& writer_;
+  Emitter& emitter_;
+  const Stage& stage_;
+  const ProductFacts& facts_;
+  LocalNames names_;
+  bool vector_packs_;
+  bool vector_finish_;
+
+  bool left_packed_ = false;
+  bool right_packed_ = false;
+  bool left_prepacked_ = false;
+  bool right_prepacked_ = false;
+  bool right_edge_ = false;  // only the last columns are packed
+  bool skip_zeros_ = false;
+  bool split_ = false;
+  bool parallel_ = false;
+  bool blocks_ = false;  // several blocks of the inner dimension: sums are kept in memory between them
+  std::int64_t row_parts_ = 1;
+  std::int64_t column_parts_ = 1;
+  std::int64_t depth_parts_ = 1;
+  std::int64_t part_depth_ = 0;
+  std::string depth_limit_;
+  std::string row_limit_;
+  std::string left_memory_;
+  std::string right_memory_;
+  std::string sums_memory_;
+  std::string right_step_;
+  std::string pack_left_ = "pack_left";
+  std::string pack_right_ = "pack_right";
+  std::string finish_ = "finish";
+  std::string multiply_ = "multiply";
+};
+
+}  // namespace
+
+void write_dense_product(StageWriter& writer, const Stage& stage, const ProductFacts& facts, bool vector_packs,
+                         bool vector_finish) {
+  DenseProduct(writer, stage, facts, vector_packs, vector_finish).write();
+}
+
+}  // namespace kw

@@ -1,0 +1,118 @@
+// A problem as the playbook sees it: a graph of normalised values, few kinds of them, into which the readers (read_*.cpp) take
+// PyTorch's operations apart. It knows nothing of loops or text.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/tensor.h"
+
+namespace kw {
+
+using ValueId = int;
+using Shape = std::vector<std::int64_t>;
+
+enum class ValueKind {
+  argument,    // a tensor argument, by its strides
+  scalar,      // a number among the arguments; shape []
+  constant,    // one number; shape [] (views expand it)
+  table,       // numbers that forward() makes from literals, contiguous
+  iota,        // its own position: shape [n], int64
+  view,        // operand dimension d is read at map[d]
+  reshape,     // the operand's elements in row-major order
+  pointwise,   // fn of operands, all of this value's shape
+  reduce,      // fn over dims of the operand: sum prod max min any all; the shape leaves them out
+  arg_reduce,  // position (int64) of the first max or min along dims[0]; the shape leaves it out
+  scan,        // running fn along dims[0]: sum prod max min; inclusive, forward (views make the others)
+  window,      // fn (max or sum) over a window of each element; what lies outside the operand is left out
+  product,     // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
+  gather,      // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
+  pad,         // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
+  concat,      // operands one after the other along dims[0]
+};
+
+// The dimension of an operand that a view reads: scale * (position in out_dim) + offset; out_dim -1: offset alone.
+struct DimMap {
+  int out_dim = -1;
+  std::int64_t scale = 1;
+  std::int64_t offset = 0;
+  bool operator==(const DimMap&) const = default;
+};
+
+// One dimension of a window: output position o covers o * stride - before + k * dilation for k in [0, size).
+struct WindowDim {
+  std::int64_t size = 1;
+  std::int64_t stride = 1;
+  std::int64_t before = 0;
+  std::int64_t dilation = 1;
+  bool operator==(const WindowDim&) const = default;
+};
+
+struct Value {
+  ValueKind kind = ValueKind::constant;
+  DType dtype = DType::f32;
+  Shape shape{};
+  std::vector<ValueId> operands{};
+  std::string fn{};                     // pointwise, reduce, arg_reduce, scan, window
+  std::vector<int> dims{};              // reduce (ascending), arg_reduce, scan, gather, concat
+  std::vector<DimMap> map{};            // view: one for each dimension of the operand
+  std::vector<WindowDim> window{};      // window: one for each dimension
+  std::vector<std::int64_t> before{};   // pad: one for each dimension
+  std::vector<std::int64_t> strides{};  // argument
+  std::string name{};                   // argument, scalar: its c_name
+  bool parameter = false;               // argument: it belongs to the weights, and kw_prepare may read it
+  double number = 0;                    // constant
+  std::vector<double> numbers{};        // table
+  std::string origin{};                 // the graph's node it came from, for messages and comments
+};
+
+std::int64_t numel(const Shape& shape);
+// Those of a contiguous tensor.
+std::vector<std::int64_t> contiguous_strides(const Shape& shape);
+
+// The values, each after its operands; equal ones are one. The make_* functions simplify: a view that changes nothing is its
+// operand, views of views are one view, operations on constants are constants, a cast to the same type is nothing.
+class Graph {
+ public:
+  [[nodiscard]] const Value& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] int size() const { return static_cast<int>(values_.size()); }
+  [[nodiscard]] const Shape& shape(ValueId id) const { return at(id).shape; }
+  [[nodiscard]] DType dtype(ValueId id) const { return at(id).dtype; }
+
+  ValueId add(Value value);  // as it is; the origin is set_origin's
+  void set_origin(std::string origin) { origin_ = std::move(origin); }
+
+  ValueId constant(double number, DType dtype = DType::f32);
+  ValueId iota(std::int64_t count);
+  ValueId view(ValueId operand, Shape shape, std::vector<DimMap> map);
+  ValueId reshape(ValueId operand, Shape shape);
+  ValueId permute(ValueId operand, const std::vector<int>& order);  // dimension d of the result is order[d] of the operand
+  ValueId expand(ValueId operand, const Shape& shape);              // broadcasting, PyTorch's rule
+  ValueId unsqueeze(ValueId operand, int dim);
+  ValueId slice(ValueId operand, int dim, std::int64_t start, std::int64_t count, std::int64_t step = 1);
+  ValueId flip(ValueId operand, int dim);
+  ValueId select(ValueId operand, int dim, std::int64_t position);
+  // Operands are broadcast to a common shape first. `dtype` is the result's; types of operands are the caller's affair.
+  ValueId pointwise(const std::string& fn, const std::vector<ValueId>& operands, DType dtype);
+  ValueId pointwise(const std::string& fn, const std::vector<ValueId>& operands) {
+    return pointwise(fn, operands, at(operands[0]).dtype);
+  }
+  ValueId cast(ValueId operand, DType dtype);
+  ValueId reduce(const std::string& fn, ValueId operand, std::vector<int> dims, bool keepdim = false);
+  ValueId arg_reduce(const std::string& fn, ValueId operand, int dim, bool keepdim = false);
+  ValueId product(ValueId left, ValueId right);  // [B, M, K] and [B, K, N]
+  ValueId gather(ValueId table, ValueId index, int dim);
+
+ private:
+  std::deque<Value> values_;  // references stay good while values are added
+  std::map<std::string, ValueId> known_;
+  std::string origin_;
+};
+
+// Which values read each value.
+std::vector<std::vector<ValueId>> users_of(const Graph& graph);
+
+}  // namespace kw
