@@ -1,6 +1,7 @@
 // The kernel as it is handed over: with the winning values of its knobs as its defaults, and where it comes from at the top.
 #pragma once
 
+#include "record/machine.h"
 #include "record/run.h"
 
 namespace kw {
