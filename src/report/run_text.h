@@ -1,0 +1,66 @@
+// Searches as text for a terminal: the list of runs, one run in full, the ledger, and the live view of a run that is going on.
+// Read-only: it prints what the records say.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/run.h"
+#include "report/terminal.h"
+
+namespace kw {
+
+// A run as a row of a list.
+struct RunSummary {
+  RunRecord run;
+  int evaluations = 0;
+  double best_speedup = 0;  // over eager; 0 when nothing has passed
+};
+
+// One row of the ledger: what a strategy promised and what it gave, over `comparisons` of kernels.
+struct LedgerRow {
+  std::string strategy;
+  std::string zone;
+  std::string workload_class;
+  double predicted = 1;  // times faster
+  double measured = 1;   // the centre of the measurements
+  double low = 1, high = 1;
+  int comparisons = 0;
+  int failures = 0;
+};
+
+// Where a run stands, while it is going on.
+struct LiveState {
+  std::string problem;
+  std::string search;
+  std::string phase;        // "generation 4", "structure", "confirming the winner"
+  std::string doing;        // "timing individual 88"; may be empty
+  double best_speedup = 0;  // over eager; 0: nothing has passed yet
+  Interval interval;
+  std::int64_t best_index = -1;
+  double share_of_ceiling = 0;
+  std::vector<std::string> strategies;  // of the best
+  int evaluations = 0;
+  std::map<std::string, int> failures;  // by verdict
+  double elapsed_seconds = 0;
+  std::optional<double> seconds_left;
+  std::optional<int> evaluations_left;
+  std::size_t width = 100;  // columns of the terminal: no line is longer
+};
+
+std::string runs_text(const std::vector<RunSummary>& runs, const Paint& paint);
+std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
+std::string ledger_text(const std::vector<LedgerRow>& rows, const Paint& paint);
+
+// Always as many lines, so that it can be drawn over itself.
+constexpr int kLiveLines = 7;
+std::string live_table(const LiveState& state, const Paint& paint);
+// The same in one line without a line break, for logs.
+std::string live_line(const LiveState& state);
+
+// 42 s, 10 min 03 s, 2 h 05 min.
+std::string human_duration(double seconds);
+
+}  // namespace kw
