@@ -118,9 +118,10 @@ class FindingList {
     const LoopCounts& counts = loop.counts;
     const int packed = counts.packed_float_ops;
     const int scalar = counts.scalar_float_ops;
-    const std::string scalars = counts.scalar_multiplications > 0 ? plural(counts.scalar_multiplications, "scalar multiplication")
-                                : counts.scalar_additions > 0     ? plural(counts.scalar_additions, "scalar addition")
-                                                                  : plural(scalar, "scalar operation");
+    const std::string scalars = 2 * counts.scalar_multiplications >= scalar
+                                    ? plural(counts.scalar_multiplications, "scalar multiplication")
+                                : 2 * counts.scalar_additions >= scalar ? plural(counts.scalar_additions, "scalar addition")
+                                                                        : plural(scalar, "scalar operation");
     if (scalar > 0 && packed == 0)
       add_for(loop, "not_vectorised", fmt::format("{} is not vectorised{}", loop_name(loop), loop_details(loop, scalars)), 0.95,
               {"vectorise", "reorder_loops", "layout"});

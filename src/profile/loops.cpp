@@ -203,7 +203,7 @@ std::vector<Loop> innermost_loops(const Disassembly& code) {
   for (Loop& loop : loops) {
     // Copies have no arithmetic and still move data; a division or a call is worth several operations.
     const LoopCounts& counts = loop.counts;
-    const double cost = counts.work() + 0.5 * (counts.loads + counts.stores) + 4 * (counts.divisions + counts.integer_divisions) +
+    const double cost = counts.work() + 0.25 * (counts.loads + counts.stores) + 4 * (counts.divisions + counts.integer_divisions) +
                         16 * static_cast<double>(counts.libm_calls.size());
     loop.weight = loop.is_remainder ? 0 : cost * std::pow(kIterationsPerLevel, loop.depth);
     heaviest = std::max(heaviest, loop.weight);

@@ -113,9 +113,10 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
   if (run.confirmed && best.index == run.winner) {
     text += text_of(*run.confirmed, paint);
   } else if (best.speedup > 0) {
-    text += fmt::format("  {:<10}{:>9}  ({:.2f} to {:.2f}, 95%)   {} a call, {:.0f}% of the roofline's ceiling\n", "vs eager",
-                        best.interval.low > 1 ? paint.good(times(best.speedup)) : times(best.speedup), best.interval.low,
-                        best.interval.high, human_seconds(best.seconds), best.share_of_ceiling * 100);
+    const std::string speedup = fmt::format("{:>9}", times(best.speedup));
+    text += fmt::format("  {:<10}{}  ({:.2f} to {:.2f}, 95%)   {} a call, {:.0f}% of the roofline's ceiling\n", "vs eager",
+                        best.interval.low > 1 ? paint.good(speedup) : speedup, best.interval.low, best.interval.high,
+                        human_seconds(best.seconds), best.share_of_ceiling * 100);
   }
   if (!best.proposal.knobs.empty()) text += fmt::format("  {:<10}{}\n", "knobs", knobs_text(best.proposal.knobs));
   std::size_t width = 0;
@@ -124,7 +125,7 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
     const AlignedStrategy& strategy = best.strategies[i];
     const std::string presence = fmt::format("{:<8}", name_of(strategy.presence));
     text += fmt::format(
-        "  {:<10}{} {:<{}}{}\n", i == 0 ? "strategies" : "", strategy.presence == Presence::struck ? paint.bad(presence) : presence,
+        "  {:<11}{} {:<{}}{}\n", i == 0 ? "strategies" : "", strategy.presence == Presence::struck ? paint.bad(presence) : presence,
         strategy.id, strategy.evidence.empty() ? 0 : width, strategy.evidence.empty() ? "" : "  " + paint.faint(strategy.evidence));
   }
   for (std::size_t i = 0; i < best.findings.size(); ++i)
