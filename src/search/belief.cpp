@@ -8,7 +8,8 @@
 namespace kw {
 
 std::vector<Estimate> first_beliefs(const Catalogue& catalogue, const SearchContext& context) {
-  constexpr double kUsualFailRate = 0.15;  // that every coder has now and then; only what fails more often is held against a strategy
+  constexpr double kUsualFailRate =
+      0.15;  // that every coder has now and then; only what fails more often is held against a strategy
   constexpr double kLeastSpread = 0.08, kMostSpread = 0.4;  // another problem may always be a little different
   const Ledger nothing_known;
   const Ledger& ledger = context.ledger == nullptr ? nothing_known : *context.ledger;

@@ -6,8 +6,7 @@
 
 namespace kw {
 
-Generate::Generate(SearchContext context)
-    : bench_(std::move(context)), next_(bench_.catalogue().together(bench_.promising())) {}
+Generate::Generate(SearchContext context) : bench_(std::move(context)), next_(bench_.catalogue().together(bench_.promising())) {}
 
 std::vector<Proposal> Generate::ask() {
   orders_.clear();

@@ -1,5 +1,5 @@
-// The policy `generate`: the first correct kernel. The strongest that is believed in comes first, then simpler and simpler ones, the
-// plain kernel last; it ends with the first that passes.
+// The policy `generate`: the first correct kernel. The strongest that is believed in comes first, then simpler and simpler ones,
+// the plain kernel last; it ends with the first that passes.
 #pragma once
 
 #include "search/workbench.h"

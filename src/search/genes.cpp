@@ -16,7 +16,8 @@ std::map<std::string, const Strategy*> realisable(const std::vector<Strategy>& p
   for (const Strategy& strategy : pool)
     if (wanted.contains(strategy.id)) kept.emplace(strategy.id, &strategy);
   const auto lacks_something = [&](const auto& entry) {
-    return std::any_of(entry.second->needs.begin(), entry.second->needs.end(), [&](const auto& need) { return !kept.contains(need); });
+    return std::any_of(entry.second->needs.begin(), entry.second->needs.end(),
+                       [&](const auto& need) { return !kept.contains(need); });
   };
   while (std::erase_if(kept, lacks_something) > 0) {
   }

@@ -12,7 +12,8 @@ Result<KnobSpace> KnobSpace::of(const Kernel& kernel) {
   for (const Knob& knob : kernel.knobs) {
     const auto found = std::find(knob.values.begin(), knob.values.end(), knob.standard);
     if (found == knob.values.end())
-      return bad_input(fmt::format("knob {}: its default {} is not among its values", knob.name, knob.standard), "list it in kw:knob");
+      return bad_input(fmt::format("knob {}: its default {} is not among its values", knob.name, knob.standard),
+                       "list it in kw:knob");
     space.standard_.push_back(static_cast<int>(found - knob.values.begin()));
   }
   for (const std::string& text : kernel.constraints) {
@@ -22,7 +23,8 @@ Result<KnobSpace> KnobSpace::of(const Kernel& kernel) {
         return bad_input(fmt::format("constraint '{}': {} is no knob of the kernel", text, name), "declare it with kw:knob");
     space.constraints_.push_back(std::move(constraint));
   }
-  if (!space.allows(space.standard_)) return bad_input("the defaults of the kernel's knobs break one of its constraints", "change the defaults");
+  if (!space.allows(space.standard_))
+    return bad_input("the defaults of the kernel's knobs break one of its constraints", "change the defaults");
   return space;
 }
 

@@ -42,7 +42,8 @@ std::vector<std::string> policy_names() {
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, SearchContext context) {
   if (context.pool == nullptr || !context.write) return internal_error("a search needs a pool of strategies and a coder");
   if (context.batch < 1 || context.islands < 1)
-    return bad_input(fmt::format("{} islands and batches of {} are no search", context.islands, context.batch), "give at least 1 of each");
+    return bad_input(fmt::format("{} islands and batches of {} are no search", context.islands, context.batch),
+                     "give at least 1 of each");
   for (const PolicyRow& row : kPolicies)
     if (row.name == name) return row.make(std::move(context));
   return bad_input(fmt::format("no search is called '{}'", name), fmt::format("choose one of {}", fmt::join(policy_names(), ", ")));

@@ -1,4 +1,5 @@
-// The policy `random`: strategies that fit together and allowed knobs, as they come. It learns nothing; it is what the others are compared with.
+// The policy `random`: strategies that fit together and allowed knobs, as they come. It learns nothing; it is what the others are
+// compared with.
 #pragma once
 
 #include "search/workbench.h"

@@ -1,5 +1,6 @@
 // The policy `refine`: one kernel, made better step by step. The plain kernel first, then one structural change at a time, then its
-// knobs, and only when structure has stopped paying, changes that its profile calls for. A step that fails or gains nothing is taken back.
+// knobs, and only when structure has stopped paying, changes that its profile calls for. A step that fails or gains nothing is
+// taken back.
 #pragma once
 
 #include <map>

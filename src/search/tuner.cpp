@@ -43,7 +43,12 @@ double KnobMemory::hint(const KnobSpace& space, const KnobPoint& from, const Kno
 }
 
 Tuner::Tuner(KnobSpace space, KnobPoint start, Score start_score, int glances, KnobMemory& memory, Random random)
-    : space_(std::move(space)), start_(std::move(start)), centre_(start_), best_(start_), glances_left_(glances), memory_(memory),
+    : space_(std::move(space)),
+      start_(std::move(start)),
+      centre_(start_),
+      best_(start_),
+      glances_left_(glances),
+      memory_(memory),
       random_(random) {
   tried_[start_] = {1, start_score};
   if (const auto all = space_.all(kEnumerated)) {
@@ -102,7 +107,8 @@ std::vector<KnobPoint> Tuner::survivors() const {
   std::vector<std::pair<double, KnobPoint>> ahead;
   const Score& start = tried_.at(start_).score;
   for (const auto& [point, tried] : tried_)
-    if (point != start_ && tried.score.passed && (!start.passed || tried.score.centre > start.centre)) ahead.emplace_back(-tried.score.centre, point);
+    if (point != start_ && tried.score.passed && (!start.passed || tried.score.centre > start.centre))
+      ahead.emplace_back(-tried.score.centre, point);
   std::sort(ahead.begin(), ahead.end());
   const std::size_t quarter = (tried_.size() + 3) / 4;
   ahead.resize(std::min({ahead.size(), quarter, kSurvivors}));

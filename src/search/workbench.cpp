@@ -14,7 +14,9 @@ constexpr double kInheritedDeviation = 0.03;  // how little is known of knobs th
 }
 
 Workbench::Workbench(SearchContext context)
-    : context_(std::move(context)), catalogue_(context_.pool->all(), context_.usable), notebook_(first_beliefs(catalogue_, context_)) {}
+    : context_(std::move(context)),
+      catalogue_(context_.pool->all(), context_.usable),
+      notebook_(first_beliefs(catalogue_, context_)) {}
 
 const Draft* Workbench::draft(const Genes& genes) {
   const auto known = drafts_.find(genes);
@@ -102,7 +104,8 @@ std::vector<int> Workbench::promising() const {
 }
 
 TuningSession::TuningSession(Workbench& bench, const Order& start, const Outcome& outcome, int glances, Random random)
-    : bench_(bench), start_(start),
+    : bench_(bench),
+      start_(start),
       tuner_(start.draft->space, start.point, outcome.score, glances, bench.knob_memory(), std::move(random)) {
   index_[start.point] = outcome.index;
 }
