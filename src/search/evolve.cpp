@@ -6,7 +6,6 @@
 #include <set>
 
 #include "search/draw.h"
-#include "search/variation.h"
 #include "strategy/pool.h"
 
 namespace kw {
@@ -16,7 +15,9 @@ namespace {
 constexpr std::size_t kPopulation = 10;
 constexpr std::size_t kHistorySeeds = 2;
 constexpr int kTournament = 3;
-constexpr int kCrossovers = 6, kDoubleMutations = 6;
+constexpr int kCrossovers = 4, kFurtherMutations = 4;
+constexpr int kClimb = 6;  // changes at a time that belief alone may make
+constexpr double kWorthAClimb = 1.02;
 constexpr int kMigrationInterval = 3;    // generations
 constexpr int kStagnation = 4;           // kernels without a gain after which knobs are tuned, and twice as many before a restart
 constexpr int kStructureStretch = 10;    // kernels after which knobs are tuned even though structure still pays
@@ -28,7 +29,10 @@ constexpr double kCuriosity = 1;  // deviations that every second island adds to
 }  // namespace
 
 Evolve::Evolve(SearchContext context)
-    : bench_(std::move(context)), random_(bench_.context().seed), islands_(static_cast<std::size_t>(bench_.context().islands)) {
+    : bench_(std::move(context)),
+      variation_(bench_),
+      random_(bench_.context().seed),
+      islands_(static_cast<std::size_t>(bench_.context().islands)) {
   plan_seeds();
 }
 
@@ -63,7 +67,8 @@ void Evolve::plan_seeds() {
     if (pays_in(catalogue[gene], bench_.context().zone)) of_zone.push_back(gene);
   of_zone.resize((of_zone.size() + 1) / 2);
   planned.push_back({catalogue.together(of_zone), {}, "seed"});
-  for (std::size_t i = 0; i <= islands_.size(); ++i) planned.push_back({sampled(), {}, "seed"});
+  for (std::size_t i = 0; i <= islands_.size(); ++i)
+    planned.push_back({i % 2 == 0 ? sampled() : variation_.drawn(random_), {}, "seed"});
   seeds_.assign(planned.rbegin(), planned.rend());
 }
 
@@ -118,30 +123,52 @@ const Evolve::Member& Evolve::tournament(const Population& population) {
   return population[best];
 }
 
+Genes Evolve::toggled(const Genes& genes, int gene) const {
+  return contains(genes, gene) ? bench_.catalogue().without(genes, gene) : bench_.catalogue().with(genes, gene);
+}
+
+// As far as single changes lead by belief alone, before any of them is tried.
+Genes Evolve::climbed(Genes genes, const Notebook& expected, double level) const {
+  double height = expected.expected_improvement(genes, level);
+  for (int step = 0; step < kClimb; ++step) {
+    Genes best;
+    double best_height = height;
+    for (int gene = 0; gene < bench_.catalogue().size(); ++gene) {
+      Genes changed = toggled(genes, gene);
+      const double reached = expected.expected_improvement(changed, level);
+      if (reached <= best_height) continue;
+      best_height = reached;
+      best = std::move(changed);
+    }
+    if (best_height <= height * kWorthAClimb) break;
+    genes = std::move(best);
+    height = best_height;
+  }
+  return genes;
+}
+
 std::vector<Evolve::Child> Evolve::children_of(int island) {
   const Population& population = islands_[static_cast<std::size_t>(island)];
   const Catalogue& catalogue = bench_.catalogue();
   std::vector<Child> children;
-  const auto mutated = [&](const Genes& genes, int gene) {
-    return contains(genes, gene) ? catalogue.without(genes, gene) : catalogue.with(genes, gene);
-  };
   if (population.empty()) {
     for (int i = 0; i < kCrossovers; ++i) children.push_back({sampled(), "seed", nullptr, {}});
     return children;
   }
+  if (catalogue.size() == 0) return children;
   const Member& leader = population.front();
   for (int gene = 0; gene < catalogue.size(); ++gene)
-    children.push_back({mutated(leader.order.draft->claims, gene), "mutation", &leader, {leader.outcome.index}});
-  for (int i = 0; i < kDoubleMutations && catalogue.size() > 1; ++i) {
-    const Member& parent = i % 2 == 0 ? leader : tournament(population);
-    const Genes once = mutated(parent.order.draft->claims, draw_below(random_, catalogue.size()));
-    children.push_back({mutated(once, draw_below(random_, catalogue.size())), "mutation", &parent, {parent.outcome.index}});
+    children.push_back({toggled(leader.order.draft->claims, gene), "mutation", &leader, {leader.outcome.index}});
+  for (int i = 0; i < kFurtherMutations; ++i) {
+    const Member& parent = tournament(population);
+    const Genes once = toggled(parent.order.draft->claims, draw_below(random_, catalogue.size()));
+    children.push_back({variation_.mutated(once, random_), "mutation", &parent, {parent.outcome.index}});
   }
   for (int i = 0; i < kCrossovers && population.size() > 1; ++i) {
     const Member& one = tournament(population);
     const Member& other = tournament(population);
     if (&one == &other) continue;
-    children.push_back({crossed(bench_, one.order.draft->claims, other.order.draft->claims, random_),
+    children.push_back({variation_.crossed(one.order.draft->claims, other.order.draft->claims, random_),
                         "crossover",
                         &one,
                         {one.outcome.index, other.outcome.index}});
@@ -172,6 +199,9 @@ bool Evolve::ask_generation() {
     const Member* leader = population.empty() ? nullptr : &population.front();
     const double level = leader == nullptr ? 0 : leader->outcome.score.centre - leader->order.knob_gain;
     std::vector<Child> children = children_of(island);
+    if (leader != nullptr)
+      for (const Member* start : {leader, &tournament(population)})
+        children.push_back({climbed(start->order.draft->claims, expected, level), "mutation", start, {start->outcome.index}});
     for (Child& child : children) {
       const Draft* draft = bench_.draft(child.genes);
       if (draft == nullptr) continue;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "search/variation.h"
 #include "search/workbench.h"
 #include "strategy/random.h"
 
@@ -49,6 +50,8 @@ class Evolve : public Policy {
   void ask_tuner();
   bool ask_generation();
   [[nodiscard]] std::vector<Child> children_of(int island);
+  [[nodiscard]] Genes toggled(const Genes& genes, int gene) const;
+  [[nodiscard]] Genes climbed(Genes genes, const Notebook& expected, double level) const;
   [[nodiscard]] const Member& tournament(const Population& population);
   [[nodiscard]] std::optional<Order> order_of(const Child& child);
   [[nodiscard]] int leading_island() const;  // -1 while nothing has passed
@@ -60,6 +63,7 @@ class Evolve : public Policy {
   bool diversify();
 
   Workbench bench_;
+  Variation variation_;
   Random random_;
   std::vector<Population> islands_;
   std::vector<Seed> seeds_;  // still to be proposed; the next one last

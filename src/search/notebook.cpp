@@ -96,7 +96,10 @@ void Notebook::rebuild(const std::vector<Note>& notes) {
 }
 
 void Notebook::note_speedup(const Genes& genes, Estimate log_speedup) {
-  if (std::find(passed_.begin(), passed_.end(), genes) == passed_.end()) passed_.push_back(genes);
+  if (std::find(passed_.begin(), passed_.end(), genes) == passed_.end()) {
+    passed_.push_back(genes);
+    suspect_again();
+  }
   append({genes, log_speedup});
   if (notes_.size() < kMostNotes) return;
   std::vector<Note> kept(notes_.end() - kLatestKept, notes_.end());
@@ -107,7 +110,14 @@ void Notebook::note_speedup(const Genes& genes, Estimate log_speedup) {
 }
 
 void Notebook::note_failure(const Genes& genes) {
+  if (genes.empty()) return;  // the plain kernel: no strategy is to blame
   if (std::find(failed_.begin(), failed_.end(), genes) == failed_.end()) failed_.push_back(genes);
+  suspect_again();
+}
+
+void Notebook::suspect_again() {
+  suspects_.clear();
+  for (const Genes& failed : failed_) suspects_.push_back(suspects_of(failed, passed_));
 }
 
 void Notebook::note_absence(int gene) {
@@ -136,8 +146,7 @@ double Notebook::gain(const Genes& genes, int gene) const {
 
 double Notebook::risk(const Genes& genes) const {
   double passes = 1;
-  for (const Genes& failed : failed_) {
-    const std::vector<Genes> suspects = suspects_of(failed, passed_);
+  for (const std::vector<Genes>& suspects : suspects_) {
     const auto here = std::count_if(suspects.begin(), suspects.end(), [&](const Genes& part) { return includes_all(genes, part); });
     passes *= 1 - static_cast<double>(here) / static_cast<double>(suspects.size());
   }

@@ -48,12 +48,14 @@ class Notebook {
   [[nodiscard]] std::vector<double> whitened(const Genes& genes) const;
   void append(const Note& note);
   void rebuild(const std::vector<Note>& notes);
+  void suspect_again();
 
   std::vector<Estimate> effects_;
   std::vector<Note> notes_;
   std::vector<std::vector<double>> factor_;  // Cholesky factor of the notes' covariance, row by row
   std::vector<double> residuals_;            // the notes less their prior means, solved by the factor
   std::vector<Genes> passed_, failed_;
+  std::vector<std::vector<Genes>> suspects_;  // of each failure
 };
 
 }  // namespace kw

@@ -1,5 +1,5 @@
-// A search without compilers and clocks: strategies with planted effects, pairs that help or hinder each other, combinations that fail,
-// knobs, zones and noise. The best kernel is known, so a test can say how far a policy got.
+// A search without compilers and clocks: strategies with planted effects, pairs that help or hinder each other, combinations that
+// fail, knobs, zones and noise. The best kernel is known, so a test can say how far a policy got.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,20 +71,23 @@ class PlantedLandscape {
       for (const auto& [knob, values] : strategy(id).knobs) kernel.knobs.push_back({knob, values.front(), values});
     }
     for (const std::string& constraint : constraints)
-      if (std::any_of(kernel.knobs.begin(), kernel.knobs.end(), [&](const Knob& k) { return constraint.find(k.name) != std::string::npos; }))
+      if (std::any_of(kernel.knobs.begin(), kernel.knobs.end(),
+                      [&](const Knob& k) { return constraint.find(k.name) != std::string::npos; }))
         kernel.constraints.push_back(constraint);
     return kernel;
   }
 
   [[nodiscard]] bool fails(const std::set<std::string>& ids) const {
-    return std::any_of(failing.begin(), failing.end(), [&](const auto& bad) { return std::includes(ids.begin(), ids.end(), bad.begin(), bad.end()); });
+    return std::any_of(failing.begin(), failing.end(),
+                       [&](const auto& bad) { return std::includes(ids.begin(), ids.end(), bad.begin(), bad.end()); });
   }
 
   // The logarithm of the speedup, without noise.
   [[nodiscard]] double truth(const std::set<std::string>& ids) const {
     double sum = plain;
     const auto here = in_zone.find(zone);
-    for (const std::string& id : ids) sum += here != in_zone.end() && here->second.contains(id) ? here->second.at(id) : gains.at(id);
+    for (const std::string& id : ids)
+      sum += here != in_zone.end() && here->second.contains(id) ? here->second.at(id) : gains.at(id);
     for (const auto& [group, gain] : together)
       if (std::includes(ids.begin(), ids.end(), group.begin(), group.end())) sum += gain;
     return sum;
@@ -133,7 +136,8 @@ class PlantedLandscape {
       if (!without_code.contains(id)) individual.assembly_hash += id + " ";
     for (const auto& [knob, value] : proposal.knobs) individual.assembly_hash += knob + "=" + value + " ";
     for (const Individual& earlier : individuals)
-      if (individual.duplicate_of < 0 && earlier.assembly_hash == individual.assembly_hash && earlier.proposal.effort >= proposal.effort)
+      if (individual.duplicate_of < 0 && earlier.assembly_hash == individual.assembly_hash &&
+          earlier.proposal.effort >= proposal.effort)
         individual.duplicate_of = earlier.index;
     if (fails(ids)) {
       individual.verdict = Verdict::wrong;
@@ -151,21 +155,24 @@ class PlantedLandscape {
     return individual;
   }
 
-  // Asks and evaluates until so many kernels have been tried or nothing is left.
-  void drive(Policy& policy, int evaluations, std::uint64_t seed = 1) {
+  // Asks and evaluates until so many kernels have been tried, one is as good as the goal, or nothing is left.
+  void drive(Policy& policy, int evaluations, std::uint64_t seed = 1, double goal = 1e9) {
     while (static_cast<int>(individuals.size()) < evaluations) {
       std::vector<Individual> outcomes;
       for (const Proposal& proposal : policy.ask()) outcomes.push_back(evaluate(proposal, seed));
       if (outcomes.empty()) return;
       batches.push_back(outcomes);
       policy.tell(outcomes);
+      for (const Individual& individual : outcomes)
+        if (individual.passed() && truth(individual.proposal) >= goal) return;
     }
   }
 
   // How many kernels it took to come within this share of a speedup, the first 1; `evaluations` + 1 if it did not.
   [[nodiscard]] int reached(double optimum, double share = 0.95) const {
     for (const Individual& individual : individuals)
-      if (individual.passed() && truth(individual.proposal) >= optimum + std::log(share)) return static_cast<int>(individual.index) + 1;
+      if (individual.passed() && truth(individual.proposal) >= optimum + std::log(share))
+        return static_cast<int>(individual.index) + 1;
     return static_cast<int>(individuals.size()) + 1;
   }
 

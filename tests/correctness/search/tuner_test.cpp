@@ -191,7 +191,7 @@ TEST(TunerTest, RemembersAcrossKernelsWhatPaid) {
 TEST(ScoreTest, AChallengerMustBeAheadOfTheNoise) {
   const Score leader{true, 0, 0.02};
   EXPECT_FALSE(beats({true, 0.02, 0.02}, leader));
-  EXPECT_TRUE(beats({true, 0.04, 0.02}, leader));
+  EXPECT_TRUE(beats({true, 0.05, 0.02}, leader));
   EXPECT_FALSE(beats({true, 0.004, 0}, {true, 0, 0}));
   EXPECT_TRUE(beats({true, -3, 0.02}, Score{}));
   EXPECT_FALSE(beats(Score{}, leader));
