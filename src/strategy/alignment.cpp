@@ -96,6 +96,15 @@ EvidenceFinding look_for(const Strategy& strategy, EvidenceSearch& search) {
   return {EvidenceFinding::Kind::there, seen.empty() ? "nothing speaks against it" : seen};
 }
 
+// Everything that would show `strategy` is also what shows a claim: it need not be there for a reason of its own.
+bool explained_by(const Strategy& claim, const Strategy& strategy) {
+  return std::all_of(strategy.evidence.begin(), strategy.evidence.end(), [&](const EvidenceCheck& check) {
+    return check.absent || std::any_of(claim.evidence.begin(), claim.evidence.end(), [&](const EvidenceCheck& other) {
+             return !other.absent && other.where == check.where && other.pattern == check.pattern;
+           });
+  });
+}
+
 }  // namespace
 
 std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& code, const std::vector<std::string>& claims,
@@ -121,7 +130,10 @@ std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& cod
   for (const std::string& id : others) {
     const Strategy* strategy = pool.find(id);
     if (!strategy || !strategy->telling || claimed.count(id) != 0) continue;
-    if (std::any_of(standing.begin(), standing.end(), [&](const std::string& other) { return pool.conflict(id, other); })) continue;
+    const bool spoken_for = std::any_of(standing.begin(), standing.end(), [&](const std::string& other) {
+      return pool.conflict(id, other) || explained_by(*pool.find(other), *strategy);
+    });
+    if (spoken_for) continue;
     const EvidenceFinding finding = look_for(*strategy, search);
     if (finding.kind == EvidenceFinding::Kind::there) aligned.push_back({id, Presence::added, finding.text});
   }
