@@ -1,6 +1,7 @@
 #include "strategy/alignment.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <regex>
@@ -21,6 +22,14 @@ std::string trimmed(std::string text) {
   text = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
   constexpr std::size_t kShown = 40;
   return text.size() > kShown ? text.substr(0, kShown - 3) + "..." : text;
+}
+
+// "no KW_MR" of a pattern that is a plain word; other patterns are shown as they are.
+std::string missing_text(const std::string& pattern) {
+  std::string word = pattern;
+  for (std::size_t at = word.find("\\b"); at != std::string::npos; at = word.find("\\b")) word.erase(at, 2);
+  const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return plain ? "no " + word : fmt::format("nothing like /{}/", trimmed(pattern));
 }
 
 // Looks for patterns; every pattern is looked for once in each place, however many strategies ask.
@@ -84,8 +93,8 @@ EvidenceFinding look_for(const Strategy& strategy, EvidenceSearch& search) {
     }
     const auto& match = search.first_match(check.where, check.pattern);
     if (match.has_value() == check.absent) {
-      if (check.absent) return {EvidenceFinding::Kind::missing, fmt::format("{} in {}", *match, search.place(check))};
-      return {EvidenceFinding::Kind::missing, fmt::format("nothing like /{}/ in {}", trimmed(check.pattern), search.place(check))};
+      const std::string what = match ? *match : missing_text(check.pattern);
+      return {EvidenceFinding::Kind::missing, fmt::format("{} in {}", what, search.place(check))};
     }
     decided = true;
     // The machine's code says more than the source, and stands later in a record.
@@ -94,6 +103,15 @@ EvidenceFinding look_for(const Strategy& strategy, EvidenceSearch& search) {
   if (blind) return {EvidenceFinding::Kind::undecided, seen.empty() ? "no assembly to look at" : seen + "; no assembly to look at"};
   if (!decided) return {EvidenceFinding::Kind::undecided, "nothing in the code would show it"};
   return {EvidenceFinding::Kind::there, seen.empty() ? "nothing speaks against it" : seen};
+}
+
+// Everything that would show `strategy` is also what shows a claim: it need not be there for a reason of its own.
+bool explained_by(const Strategy& claim, const Strategy& strategy) {
+  return std::all_of(strategy.evidence.begin(), strategy.evidence.end(), [&](const EvidenceCheck& check) {
+    return check.absent || std::any_of(claim.evidence.begin(), claim.evidence.end(), [&](const EvidenceCheck& other) {
+             return !other.absent && other.where == check.where && other.pattern == check.pattern;
+           });
+  });
 }
 
 }  // namespace
@@ -121,7 +139,10 @@ std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& cod
   for (const std::string& id : others) {
     const Strategy* strategy = pool.find(id);
     if (!strategy || !strategy->telling || claimed.count(id) != 0) continue;
-    if (std::any_of(standing.begin(), standing.end(), [&](const std::string& other) { return pool.conflict(id, other); })) continue;
+    const bool spoken_for = std::any_of(standing.begin(), standing.end(), [&](const std::string& other) {
+      return pool.conflict(id, other) || explained_by(*pool.find(other), *strategy);
+    });
+    if (spoken_for) continue;
     const EvidenceFinding finding = look_for(*strategy, search);
     if (finding.kind == EvidenceFinding::Kind::there) aligned.push_back({id, Presence::added, finding.text});
   }

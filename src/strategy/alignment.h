@@ -20,7 +20,8 @@ struct CodeView {
 
 // Every claim with what became of it, then what was added, each part sorted by id. A claim is present when all of its evidence
 // holds, struck when some of it does not, and unknown when it has none or part of it cannot be looked at. Added are the considered
-// strategies (those that apply to the problem) that are telling, wholly there, and in conflict with no claim that stands.
+// strategies (those that apply to the problem) that are telling and wholly there, unless they are in conflict with a claim that
+// stands, or such a claim has the same evidence.
 // A claim that names no strategy of the pool is struck.
 std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& code, const std::vector<std::string>& claims,
                                    const std::vector<std::string>& considered);

@@ -79,19 +79,13 @@ Belief Ledger::belief(const Strategy& strategy, std::string_view zone, std::stri
 }
 
 std::vector<LedgerRow> Ledger::rows() const {
+  // Wider groups repeat what narrower ones say; they are printed only for what is filed nowhere else.
+  std::map<Key, std::int64_t> filed_below;
+  for (const auto& [key, sums] : groups_)
+    if (!key[1].empty()) filed_below[key[2].empty() ? Key{key[0], "", ""} : Key{key[0], key[1], ""}] += sums.n + sums.failures;
   std::vector<LedgerRow> rows;
   for (const auto& [key, sums] : groups_) {
-    // Wider groups repeat what narrower ones say; they are printed only for what is filed nowhere else.
-    const bool widest = key[1].empty(), wide = key[2].empty();
-    std::int64_t inside_n = 0, inside_failures = 0;
-    for (const auto& [other, inside] : groups_) {
-      const bool below = widest ? !other[1].empty() && other[2].empty() : wide && other[1] == key[1] && !other[2].empty();
-      if (other[0] == key[0] && below) {
-        inside_n += inside.n;
-        inside_failures += inside.failures;
-      }
-    }
-    if (inside_n == sums.n && inside_failures == sums.failures) continue;
+    if (const auto below = filed_below.find(key); below != filed_below.end() && below->second == sums.n + sums.failures) continue;
     LedgerRow row{key[0], key[1], key[2], 1, 1, 1, 1, sums.n, sums.failures};
     row.predicted = std::exp(sums.predicted / static_cast<double>(sums.n + sums.failures));
     if (sums.n > 0) {

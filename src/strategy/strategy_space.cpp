@@ -61,12 +61,13 @@ StrategySet sound(const StrategySpace& space, StrategySet set, StrategySet banne
     if (const auto loser = loser_of_a_conflict(space, set)) {
       drop(*loser);
     } else if (const auto missing = missing_need(space, set)) {
-      const bool in_conflict =
-          std::any_of(set.begin(), set.end(), [&](const std::string& id) { return space.pool.conflict(id, missing->what); });
-      if (space.can_use(missing->what) && !banned.contains(missing->what) && !in_conflict)
-        set.insert(missing->what);
+      const auto& [who, what] = *missing;
+      bool can_come = space.can_use(what) && !banned.contains(what);
+      for (const std::string& id : set) can_come = can_come && !space.pool.conflict(id, what);
+      if (can_come)
+        set.insert(what);
       else
-        drop(missing->who);
+        drop(who);
     } else {
       return set;
     }

@@ -146,6 +146,7 @@ TEST(Ledger, RowsShowGeometricMeansWithIntervals) {
   EXPECT_EQ(rows[2].failures, 2);
   EXPECT_EQ(rows[2].measured, 1);
   EXPECT_EQ(Ledger({entry("vectors", 2, "", "")}).rows().size(), 1U) << "a zone that is not known hides no entry";
+  EXPECT_EQ(Ledger({entry("vectors", 2, "memory", ""), entry("vectors", 2), entry("vectors", 2, "compute")}).rows().size(), 3U);
 }
 
 Individual individual(std::int64_t index, const std::vector<std::string>& strategies, double seconds,
