@@ -22,6 +22,7 @@ test-slow:  ## the same, with slow tests and sanitizers
 	@tools/test --slow
 
 bench: build  ## run the benchmarks; best on an idle machine
+	@cmake --build --preset release --target benches
 	@found=0; for program in build/release/bin/*_bench; do \
 	  [ -x "$$program" ] || continue; found=1; "$$program" || exit 1; done; \
 	  [ $$found = 1 ] || { echo "no benchmark was built in build/release/bin" >&2; exit 1; }

@@ -1,3 +1,12 @@
+# Files of a room, or of a folder of tests, are compiled several at a time: most of the time goes into the headers that they share.
+option(KW_UNITY "compile several files at a time" ON)
+
+function(kw_compile_together target)
+  if(KW_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # kw_room(name [rooms and libraries it uses...]): a static library of every .cpp in src/<name>.
 function(kw_room name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
@@ -5,6 +14,7 @@ function(kw_room name)
     return()
   endif()
   add_library(kw_${name} STATIC ${sources})
+  kw_compile_together(kw_${name})
   target_include_directories(kw_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   foreach(used ${ARGN})
     if(TARGET kw_${used})
