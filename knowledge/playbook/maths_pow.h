@@ -6,25 +6,25 @@
 
 // piece: pow_positive needs: vec log_parts
 // 2^(y log2 x) for half a vector of x = 2^k (1 + f), in doubles. log2 x is 0 exactly where x is 1.
-typedef float kw_half __attribute__((vector_size(2 * kw_lanes)));
-typedef double kw_doubles __attribute__((vector_size(4 * kw_lanes)));
-typedef long long kw_longs __attribute__((vector_size(4 * kw_lanes)));
-KW_INLINE kw_half kw_pow_half(kw_half k, kw_half f, kw_half y) {
-  const kw_doubles g = __builtin_convertvector(f, kw_doubles), s = g / (g + 2.0), t = s * s;
-  kw_doubles p = t * (2.0 / 15) + 2.0 / 13;  // log(1 + f) as the series of atanh
+typedef float kw_pow_floats __attribute__((vector_size(2 * kw_lanes)));
+typedef double kw_pow_doubles __attribute__((vector_size(4 * kw_lanes)));
+typedef long long kw_pow_longs __attribute__((vector_size(4 * kw_lanes)));
+KW_INLINE kw_pow_floats kw_pow_half(kw_pow_floats k, kw_pow_floats f, kw_pow_floats y) {
+  const kw_pow_doubles g = __builtin_convertvector(f, kw_pow_doubles), s = g / (g + 2.0), t = s * s;
+  kw_pow_doubles p = t * (2.0 / 15) + 2.0 / 13;  // log(1 + f) as the series of atanh
   p = p * t + 2.0 / 11;
   p = p * t + 2.0 / 9;
   p = p * t + 2.0 / 7;
   p = p * t + 2.0 / 5;
   p = p * t + 2.0 / 3;
-  const kw_doubles log2 = (p * t * s + 2.0 * s) * 1.4426950408889634 + __builtin_convertvector(k, kw_doubles);
-  kw_doubles z = log2 * __builtin_convertvector(y, kw_doubles);
-  const kw_doubles high = kw_doubles{} + 300.0, low = kw_doubles{} - 300.0;  // far past the range of floats
+  const kw_pow_doubles log2 = (p * t * s + 2.0 * s) * 1.4426950408889634 + __builtin_convertvector(k, kw_pow_doubles);
+  kw_pow_doubles z = log2 * __builtin_convertvector(y, kw_pow_doubles);
+  const kw_pow_doubles high = kw_pow_doubles{} + 300.0, low = kw_pow_doubles{} - 300.0;  // far past the range of floats
   z = z > high ? high : z;
   z = z < low ? low : z;
-  const kw_doubles shifted = z + 6755399441055744.0;  // 1.5 * 2^52: the low bits of the sum are the rounded exponent
-  const kw_doubles r = (z - (shifted - 6755399441055744.0)) * 0.6931471805599453;
-  kw_doubles e = r * (1.0 / 40320) + 1.0 / 5040;
+  const kw_pow_doubles shifted = z + 6755399441055744.0;  // 1.5 * 2^52: the low bits of the sum are the rounded exponent
+  const kw_pow_doubles r = (z - (shifted - 6755399441055744.0)) * 0.6931471805599453;
+  kw_pow_doubles e = r * (1.0 / 40320) + 1.0 / 5040;
   e = e * r + 1.0 / 720;
   e = e * r + 1.0 / 120;
   e = e * r + 1.0 / 24;
@@ -32,16 +32,16 @@ KW_INLINE kw_half kw_pow_half(kw_half k, kw_half f, kw_half y) {
   e = e * r + 0.5;
   e = e * r + 1.0;
   e = e * r + 1.0;
-  return __builtin_convertvector(e * (kw_doubles)(((kw_longs)shifted + 1023) << 52), kw_half);
+  return __builtin_convertvector(e * (kw_pow_doubles)(((kw_pow_longs)shifted + 1023) << 52), kw_pow_floats);
 }
 KW_INLINE kw_vec kw_pow_positive(kw_vec x, kw_vec y) {
   const kw_log_parts parts = kw_split_log_any(x);
   const kw_vec k = __builtin_convertvector(parts.k, kw_vec);
-  kw_half ks[2], fs[2], ys[2];
+  kw_pow_floats ks[2], fs[2], ys[2];
   __builtin_memcpy(ks, &k, sizeof k);
   __builtin_memcpy(fs, &parts.f, sizeof k);
   __builtin_memcpy(ys, &y, sizeof k);
-  const kw_half halves[2] = {kw_pow_half(ks[0], fs[0], ys[0]), kw_pow_half(ks[1], fs[1], ys[1])};
+  const kw_pow_floats halves[2] = {kw_pow_half(ks[0], fs[0], ys[0]), kw_pow_half(ks[1], fs[1], ys[1])};
   kw_vec result;
   __builtin_memcpy(&result, halves, sizeof result);
   return result;

@@ -7,11 +7,11 @@
 #include "vectors.h"
 
 // piece: product_tile needs: vec load store
-// rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile.
-// They are added to what the tile has (`add`), or replace it. Constants for the steps make it as good as code for one layout.
-template <int rows, int vectors>
-KW_INLINE void kw_product_tile(const float* left, std::int64_t left_row, std::int64_t left_step, const float* right,
-                               std::int64_t right_step, std::int64_t steps, bool add, float* tile, std::int64_t tile_row) {
+// rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile, plus
+// what `before` has (if anything), into `tile`. Its rows are tile_row apart. A function of its own: registers are for the sums alone.
+template <int rows, int vectors, std::int64_t left_row, std::int64_t left_step, std::int64_t right_step, std::int64_t tile_row>
+static __attribute__((noinline)) void kw_product_tile(const float* left, const float* right, std::int64_t steps, const float* before,
+                                                      float* tile) {
   kw_vec sum[rows][vectors];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};
@@ -24,11 +24,11 @@ KW_INLINE void kw_product_tile(const float* left, std::int64_t left_row, std::in
       for (int v = 0; v < vectors; ++v) sum[r][v] += factor * line[v];
     }
   }
+  if (before != nullptr)
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) sum[r][v] += kw_load(before + r * tile_row + v * kw_lanes);
   for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      float* const place = tile + r * tile_row + v * kw_lanes;
-      kw_store(place, add ? kw_load(place) + sum[r][v] : sum[r][v]);
-    }
+    for (int v = 0; v < vectors; ++v) kw_store(tile + r * tile_row + v * kw_lanes, sum[r][v]);
 }
 
 // piece: utility needs:
@@ -61,19 +61,24 @@ KW_INLINE void kw_transpose(kw_vec* rows) {
 struct kw_panel_facts {
   std::int64_t begin, end;
   bool finite;
-  void look(const float* panel, std::int64_t width, std::int64_t steps) {
-    std::int64_t first = 0, last = width * steps;
-    while (first < last && panel[first] == 0.0f) ++first;
-    while (last > first && panel[last - 1] == 0.0f) --last;
-    int most = 0;  // of the exponents: infinities and NaNs have the greatest
-    for (std::int64_t i = first; i < last; ++i) {
+  template <std::int64_t width>
+  void look(const float* panel, std::int64_t steps) {
+    const auto magnitude = [&](std::int64_t i) {
       int bits;
       __builtin_memcpy(&bits, panel + i, sizeof bits);
-      bits &= 0x7f800000;
-      most = bits > most ? bits : most;
-    }
-    begin = first / width;
-    end = (last + width - 1) / width;
+      return bits & 0x7fffffff;
+    };
+    const auto empty = [&](std::int64_t step) {
+      int any = 0;
+      for (std::int64_t i = 0; i < width; ++i) any |= magnitude(step * width + i);
+      return any == 0;
+    };
+    begin = 0;
+    end = steps;
+    while (begin < end && empty(begin)) ++begin;
+    while (end > begin && empty(end - 1)) --end;
+    int most = 0;  // infinities and NaNs have the greatest exponent
+    for (std::int64_t i = begin * width; i < end * width; ++i) most = magnitude(i) > most ? magnitude(i) : most;
     finite = most < 0x7f800000;
   }
 };

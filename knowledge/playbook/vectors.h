@@ -48,6 +48,15 @@ KW_INLINE kw_ivec kw_load_int(const int* p) {
 // piece: store_int needs: vec
 KW_INLINE void kw_store_int(int* p, kw_ivec v) { __builtin_memcpy(p, &v, sizeof v); }
 
+// piece: load_mask needs: vec
+// As many bools as there are lanes.
+KW_INLINE kw_mask kw_load_mask(const bool* p) {
+  typedef signed char bytes __attribute__((vector_size(kw_lanes)));
+  bytes b;
+  __builtin_memcpy(&b, p, sizeof b);
+  return __builtin_convertvector(b, kw_ivec) != 0;
+}
+
 // piece: stream needs: vec intrinsics
 // Past the caches. p is a multiple of sizeof(kw_vec); kw_stream_fence() comes before another thread may read it.
 KW_INLINE void kw_stream(float* p, kw_vec v) {

@@ -269,7 +269,7 @@ Expr Emitter::emit(ValueId id, const Index& index) {
 
 Expr Emitter::emit_new(ValueId id, const Index& index) {
   const Value& value = graph_.at(id);
-  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, value.shape), buffer->dtype);
+  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, buffer->shape), buffer->dtype);
   switch (value.kind) {
     case ValueKind::argument: {
       Affine position;
@@ -359,6 +359,10 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     return {"0", dtype, true};
   }
   need(stride == 1 ? "load" : "gather");
+  if (stride == 1 && !prefetch.empty() && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
+    use("prefetch_ahead");
+    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
+  }
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true};
   return {fmt::format("kw_gather({}, {})", address, stride), dtype, true};
 }

@@ -45,12 +45,10 @@ struct Buffer {
 
 // How reductions are written where emit() meets them.
 struct ReduceStyle {
-  bool vector = false;          // along their innermost dimension, where that works
-  std::string accumulators;     // macro or number of independent accumulators; empty: 1
-  std::string block;            // macro or number of elements of a block sum; empty: none
-  std::int64_t block_past = 0;  // block even if not asked for when longer than this (precision); 0: never
+  bool vector = false;       // along their innermost dimension, where that works
+  std::string accumulators;  // macro or number of independent accumulators; empty: 1
+  std::string block;         // macro or number of elements of a block sum; empty: none
   bool unroll = false;
-  std::string prefetch;  // macro of the bytes ahead; empty: none
 };
 
 class Emitter {
@@ -87,8 +85,13 @@ class Emitter {
   Expr emit(ValueId value, const Index& index);
   // From now on, and as long as the innermost scope is open, the value at this index is this expression.
   void provide(ValueId value, const Index& index, const Expr& expression);
-  // The value is in memory from now on: loads instead of computing.
+  // The value is in memory from now on: loads instead of computing. A buffer's shape may have 1 where the value's has more: then
+  // all positions of that dimension are the same memory (a row that is kept).
   void materialise(ValueId value, const Buffer& buffer) { buffers_[value] = buffer; }
+  void forget(ValueId value) { buffers_.erase(value); }
+  // A reduction over a part of its operand: the leading reduced dimensions are fixed, and of the remaining ones, flattened, only
+  // [begin, end) counts (texts; empty: all). Written into the innermost scope.
+  Expr reduce_part(ValueId value, const Index& index, const Index& fixed, const std::string& begin, const std::string& end);
   [[nodiscard]] const Buffer* buffer_of(ValueId value) const;
   // A load from memory: kw_load, a scalar, or kw_gather, by the coefficient of the vector variable in the position.
   Expr load(const std::string& pointer, const Affine& position, DType dtype);
@@ -107,6 +110,7 @@ class Emitter {
   Expr across_lanes(const std::string& fn, const Expr& vector);
 
   ReduceStyle reduce_style;
+  std::string prefetch;  // macro of the bytes ahead of vector loads that are asked for early; empty: none
 
   // Why there is no vector code for what was emitted; empty: there is.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }

@@ -21,6 +21,20 @@ class ReduceEmitter {
     acc_ = e_.unique(fn_ == "sum" || fn_ == "prod" ? fn_ : fn_ == "max" || fn_ == "min" ? fn_ + "imum" : fn_);
   }
 
+  // Only a part: the first reduced dimensions at fixed positions, the others from begin to end.
+  Expr write_part(const Index& fixed, const std::string& begin, const std::string& end) {
+    fixed_ = fixed;
+    sizes_.erase(sizes_.begin(), sizes_.begin() + static_cast<std::ptrdiff_t>(fixed.size()));
+    begin_ = begin;
+    end_ = end;
+    if (e_.reduce_style.vector && value_.dtype == DType::f32) {
+      Expr result;
+      if (e_.attempt([&] { result = lanes(true); })) return result;
+      if (begin.empty() && sizes_.size() > 1 && e_.attempt([&] { result = lanes(false); })) return result;
+    }
+    return scalar();
+  }
+
   Expr write() {
     if (e_.varies(index_)) return columns();
     if (e_.reduce_style.vector && value_.dtype == DType::f32) {
@@ -44,7 +58,11 @@ class ReduceEmitter {
     return all;
   }
 
-  Expr term(const Index& reduced) { return e_.emit(value_.operands[0], operand_index(reduced)); }
+  Expr term(const Index& reduced) {
+    Index all = fixed_;
+    all.insert(all.end(), reduced.begin(), reduced.end());
+    return e_.emit(value_.operands[0], operand_index(all));
+  }
 
   // acc = acc (fn) term, for any text of an accumulator.
   void update(const std::string& acc, DType acc_type, const Expr& term) {
@@ -63,10 +81,16 @@ class ReduceEmitter {
     const DType acc_type = wide ? DType::f64 : value_.dtype;
     e_.line(fmt::format("{} {} = {};", value_type(acc_type), acc_, Emitter::identity(fn_, acc_type)));
     Index reduced;
-    for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.open_loop("k", size)));
-    Expr next = term(reduced);
-    update(acc_, acc_type, next);
-    for (std::size_t i = 0; i < sizes_.size(); ++i) e_.close();
+    const bool part = !begin_.empty();
+    if (part) {
+      const VarId k = e_.variable("k", numel(sizes_));
+      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(k), begin_, end_), {k});
+      reduced = e_.unflatten(Affine::variable(k), sizes_);
+    } else {
+      for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.open_loop("k", size)));
+    }
+    update(acc_, acc_type, term(reduced));
+    for (std::size_t i = 0; i < (part ? 1 : sizes_.size()); ++i) e_.close();
     return e_.converted({acc_, acc_type, false}, value_.dtype);
   }
 
@@ -122,7 +146,7 @@ class ReduceEmitter {
     e_.need("splat");
     total_ = acc_;
     const std::string total_type = blocked_ ? "double" : "float";
-    const bool outside = blocked_ || count % kMostLanesOfAny != 0 || !flat;
+    const bool outside = blocked_ || count % kMostLanesOfAny != 0 || !flat || !begin_.empty();
     if (outside)
       e_.line(fmt::format("{} {} = {};", total_type, total_, Emitter::identity(fn_, blocked_ ? DType::f64 : DType::f32)));
     Index outer;
@@ -141,16 +165,18 @@ class ReduceEmitter {
     } else if (blocked_) {
       const std::string block = style.block.empty() ? "16384" : style.block;
       const std::string begin = e_.unique("block");
-      e_.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += {2}) {{", begin, count, block));
+      const std::string last = end_.empty() ? fmt::format("{}", count) : end_;
+      e_.open(
+          fmt::format("for (std::int64_t {0} = {3}; {0} < {1}; {0} += {2}) {{", begin, last, block, begin_.empty() ? "0" : begin_));
       const std::string end = e_.unique("end");
-      e_.line(fmt::format("const std::int64_t {0} = {1} + {2} < {3} ? {1} + {2} : {3};", end, begin, block, count));
+      e_.line(fmt::format("const std::int64_t {0} = {1} + {2} < {3} ? {1} + {2} : {3};", end, begin, block, last));
       open_accumulators();
       inner_loops({}, begin, end, count, flat);
       close_accumulators(true);
       e_.close();
     } else {
       open_accumulators();
-      inner_loops({}, "0", fmt::format("{}", count), count, flat);
+      inner_loops({}, begin_.empty() ? "0" : begin_, end_.empty() ? fmt::format("{}", count) : end_, count, flat);
       close_accumulators(outside);
       if (!outside) return {total_, value_.dtype, false};
     }
@@ -210,7 +236,6 @@ class ReduceEmitter {
       const std::string step = fmt::format("{} * kw_lanes", many);
       const std::string first = e_.unique("j");
       e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} + {3} <= {2}; {0} += {3}) {{", first, begin, end, step));
-      prefetch(first);
       e_.open(fmt::format("#pragma GCC unroll 8\nfor (int u = 0; u < {}; ++u) {{", many));
       const VarId j = e_.define("at", fmt::format("{} + u * kw_lanes", first), {0, count - 1}, true);
       body(j, lanes_ + "[u]", true);
@@ -226,7 +251,6 @@ class ReduceEmitter {
       e_.open(fmt::format("{4}for (std::int64_t {0} = {1}; {0} + {3} <= {2}; {0} += {3}) {{", e_.name(j), from, end, "kw_lanes",
                           unroll ? "#pragma GCC unroll kw_unroll\n" : ""),
               {j});
-      if (many.empty()) prefetch(e_.name(j));
       body(j, many.empty() ? lanes_ : lanes_ + "[0]", true);
       e_.close();
     }
@@ -238,14 +262,15 @@ class ReduceEmitter {
     }
   }
 
-  void prefetch(const std::string&) {}
-
   Emitter& e_;
   const Value& value_;
   Index index_;
   std::string fn_;
   Shape shape_;
   Shape sizes_;
+  Index fixed_;
+  std::string begin_;
+  std::string end_;
   std::string acc_;
   std::string total_;
   std::string lanes_;
@@ -256,6 +281,10 @@ Expr Emitter::emit_reduce(ValueId id, const Index& index) {
   Expr result;
   at_depth(depth_of(index), [&] { result = ReduceEmitter(*this, graph_.at(id), index).write(); });
   return result;
+}
+
+Expr Emitter::reduce_part(ValueId value, const Index& index, const Index& fixed, const std::string& begin, const std::string& end) {
+  return ReduceEmitter(*this, graph_.at(value), index).write_part(fixed, begin, end);
 }
 
 Expr Emitter::emit_arg_reduce(const Value& value, const Index& index) {

@@ -28,6 +28,7 @@ struct Plan {
   std::vector<Stage> stages;
   std::map<ValueId, Buffer> buffers;  // of all roots; scratch buffers are named by the kernel's text
   std::vector<std::string> fused;     // strategies that shaped the plan: fuse_chain, fuse_row_passes, fuse_epilogue, fuse_prologue
+  std::set<ValueId> read_again;       // roots that some stage reads
   std::set<ValueId> from_parameters;  // values that depend on parameters and constants alone
 };
 

@@ -31,6 +31,9 @@ class PackWriter {
     emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += {3}, {4} += {3} * {5}) {{", names_.panel, begin, end,
                               text_.width, names_.packed, names_.steps));
     const PackOrder order = vectors ? text_.operand.order : PackOrder::single;
+    emitter_.need("least");
+    if (order != PackOrder::single) emitter_.need("store");
+    if (order == PackOrder::turned) emitter_.need("transpose");
     switch (order) {
       case PackOrder::along:
         write_along();

@@ -14,7 +14,9 @@ struct Terms {
   [[nodiscard]] ValueId one(const char* fn, ValueId a) const { return graph.pointwise(fn, {a}, dtype); }
   [[nodiscard]] ValueId two(const char* fn, ValueId a, ValueId b) const { return graph.pointwise(fn, {a, b}, dtype); }
   [[nodiscard]] ValueId greater(ValueId a, double bound) const { return graph.pointwise("gt", {a, number(bound)}, DType::boolean); }
-  [[nodiscard]] ValueId where(ValueId condition, ValueId a, ValueId b) const { return graph.pointwise("where", {condition, a, b}, dtype); }
+  [[nodiscard]] ValueId where(ValueId condition, ValueId a, ValueId b) const {
+    return graph.pointwise("where", {condition, a, b}, dtype);
+  }
   [[nodiscard]] ValueId clamp(ValueId a, double low, double high) const {
     return two("minimum", two("maximum", a, number(low)), number(high));
   }

@@ -12,7 +12,9 @@ struct LossTerms {
   [[nodiscard]] ValueId one(const char* fn, ValueId a) const { return graph.pointwise(fn, {a}, dtype); }
   [[nodiscard]] ValueId two(const char* fn, ValueId a, ValueId b) const { return graph.pointwise(fn, {a, b}, dtype); }
   [[nodiscard]] ValueId test(const char* fn, ValueId a, ValueId b) const { return graph.pointwise(fn, {a, b}, DType::boolean); }
-  [[nodiscard]] ValueId where(ValueId condition, ValueId a, ValueId b) const { return graph.pointwise("where", {condition, a, b}, dtype); }
+  [[nodiscard]] ValueId where(ValueId condition, ValueId a, ValueId b) const {
+    return graph.pointwise("where", {condition, a, b}, dtype);
+  }
   [[nodiscard]] ValueId total(ValueId x) const {
     return graph.shape(x).empty() ? x : graph.reduce("sum", x, all_dims(graph.shape(x).size()));
   }
@@ -121,7 +123,8 @@ ValueId picked_loss(const LossTerms& t, ValueId log_probabilities, ValueId targe
       weighted = t.two("mul", log_probabilities, graph.reshape(weight, by_class));
     }
     const ValueId spread = t.one("neg", graph.reduce("sum", weighted, {dim}));
-    loss = t.two("add", t.two("mul", loss, t.number(1 - smoothing)), t.two("mul", spread, t.number(smoothing / static_cast<double>(classes))));
+    loss = t.two("add", t.two("mul", loss, t.number(1 - smoothing)),
+                 t.two("mul", spread, t.number(smoothing / static_cast<double>(classes))));
   }
   loss = t.where(counted, loss, zero);
   if (reduction == 0) return loss;
@@ -153,7 +156,8 @@ NodeValues read_cross_entropy(const NodeReader& node) {
 // (log-probabilities, target, weight, reduction, ignore_index)
 NodeValues read_nll(const NodeReader& node) {
   const LossTerms t = loss_terms(node);
-  return {picked_loss(t, node.tensor(0), node.tensor(1), node.is_none(2) ? -1 : node.tensor(2), node.integer(3), node.integer(4), 0)};
+  return {
+      picked_loss(t, node.tensor(0), node.tensor(1), node.is_none(2) ? -1 : node.tensor(2), node.integer(3), node.integer(4), 0)};
 }
 
 int last_dim(const Graph& graph, ValueId x) { return static_cast<int>(graph.shape(x).size()) - 1; }
@@ -171,8 +175,8 @@ NodeValues read_cosine_embedding(const NodeReader& node) {
   const ValueId cosine = t.two("div", sum(t.two("mul", a, b)), t.one("sqrt", t.two("mul", size_a, size_b)));
   const ValueId alike = t.two("sub", t.number(1), cosine);
   const ValueId unlike = t.two("maximum", t.two("sub", cosine, t.number(node.number(3))), t.number(0));
-  const ValueId loss = t.where(t.test("eq", target, t.number(1)), alike,
-                               t.where(t.test("eq", target, t.number(-1)), unlike, t.number(0)));
+  const ValueId loss =
+      t.where(t.test("eq", target, t.number(1)), alike, t.where(t.test("eq", target, t.number(-1)), unlike, t.number(0)));
   return {t.reduced(loss, node.integer(4))};
 }
 

@@ -92,19 +92,22 @@ ValueId batch_norm(Graph& graph, ValueId x, ValueId weight, ValueId bias, ValueI
 // (x, weight, bias, mean, variance, training, momentum, epsilon)
 NodeValues read_batch_norm(const NodeReader& node) {
   if (node.boolean(5)) throw ReadError{"statistics of a batch in training"};
-  return {batch_norm(node.graph, node.tensor(0), optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(7))};
+  return {
+      batch_norm(node.graph, node.tensor(0), optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(7))};
 }
 
 // _native_batch_norm_legit_no_training: (x, weight, bias, mean, variance, momentum, epsilon)
 NodeValues read_native_batch_norm(const NodeReader& node) {
-  return {batch_norm(node.graph, node.tensor(0), optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(6))};
+  return {
+      batch_norm(node.graph, node.tensor(0), optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(6))};
 }
 
 // (x, weight, bias, mean, variance, use_input_stats, momentum, epsilon)
 NodeValues read_instance_norm(const NodeReader& node) {
   Graph& graph = node.graph;
   const ValueId x = node.tensor(0);
-  if (!node.boolean(5)) return {batch_norm(graph, x, optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(7))};
+  if (!node.boolean(5))
+    return {batch_norm(graph, x, optional(node, 1), optional(node, 2), node.tensor(3), node.tensor(4), node.number(7))};
   const std::size_t rank = graph.shape(x).size();
   std::vector<int> dims;
   for (int d = 2; d < static_cast<int>(rank); ++d) dims.push_back(d);

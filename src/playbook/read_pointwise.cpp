@@ -38,13 +38,14 @@ NodeValues read_binary(const NodeReader& node) {
 template <const char* Fn>
 NodeValues read_comparison(const NodeReader& node) {
   const DType dtype = compared_type(node);
-  return {node.graph.pointwise(Fn, {node.graph.cast(node.operand(0), dtype), node.graph.cast(node.operand(1), dtype)}, DType::boolean)};
+  return {
+      node.graph.pointwise(Fn, {node.graph.cast(node.operand(0), dtype), node.graph.cast(node.operand(1), dtype)}, DType::boolean)};
 }
 
 template <const char* Fn>
 NodeValues read_logical(const NodeReader& node) {
-  return {node.graph.pointwise(Fn, {node.graph.cast(node.operand(0), DType::boolean), node.graph.cast(node.operand(1), DType::boolean)},
-                               DType::boolean)};
+  return {node.graph.pointwise(
+      Fn, {node.graph.cast(node.operand(0), DType::boolean), node.graph.cast(node.operand(1), DType::boolean)}, DType::boolean)};
 }
 
 // a + alpha * b, a - alpha * b; `turned`: rsub.
@@ -55,7 +56,8 @@ NodeValues sum_with_factor(const NodeReader& node, const char* fn, bool turned) 
   ValueId b = as_operand(node, node.operand(1), dtype);
   if (turned) std::swap(a, b);
   double alpha = 1;
-  if (const Json* given = node.keyword("alpha"); given != nullptr && given->contains("const")) alpha = (*given)["const"].get<double>();
+  if (const Json* given = node.keyword("alpha"); given != nullptr && given->contains("const"))
+    alpha = (*given)["const"].get<double>();
   if (turned && !node.is_none(2)) alpha = node.number(2);
   if (alpha != 1) b = graph.pointwise("mul", {b, graph.constant(alpha, dtype)}, dtype);
   return {graph.pointwise(fn, {a, b}, dtype)};
@@ -71,7 +73,8 @@ NodeValues read_div_mode(const NodeReader& node) {
   const ValueId a = graph.cast(node.operand(0), dtype);
   const ValueId b = graph.cast(node.operand(1), dtype);
   const Json* mode = node.keyword("rounding_mode");
-  const std::string name = mode != nullptr && mode->contains("const") && (*mode)["const"].is_string() ? (*mode)["const"].get<std::string>() : "";
+  const std::string name =
+      mode != nullptr && mode->contains("const") && (*mode)["const"].is_string() ? (*mode)["const"].get<std::string>() : "";
   if (name.empty()) return {graph.pointwise("div", {a, b}, dtype)};
   if (!is_floating(dtype)) return {graph.pointwise(name == "floor" ? "floor_div" : "div", {a, b}, dtype)};
   return {graph.pointwise(name == "floor" ? "floor" : "trunc", {graph.pointwise("div", {a, b}, dtype)}, dtype)};
@@ -112,14 +115,17 @@ NodeValues read_not(const NodeReader& node) {
 NodeValues read_where(const NodeReader& node) {
   Graph& graph = node.graph;
   const DType dtype = node.dtype();
-  return {graph.pointwise("where", {graph.cast(node.tensor(0), DType::boolean), as_operand(node, node.operand(1), dtype),
-                                    as_operand(node, node.operand(2), dtype)}, dtype)};
+  return {graph.pointwise("where",
+                          {graph.cast(node.tensor(0), DType::boolean), as_operand(node, node.operand(1), dtype),
+                           as_operand(node, node.operand(2), dtype)},
+                          dtype)};
 }
 
 NodeValues read_masked_fill(const NodeReader& node) {
   Graph& graph = node.graph;
   const DType dtype = node.dtype();
-  return {graph.pointwise("where", {graph.cast(node.tensor(1), DType::boolean), graph.cast(node.operand(2), dtype), node.tensor(0)}, dtype)};
+  return {graph.pointwise("where", {graph.cast(node.tensor(1), DType::boolean), graph.cast(node.operand(2), dtype), node.tensor(0)},
+                          dtype)};
 }
 
 NodeValues read_cast(const NodeReader& node) { return {node.graph.cast(node.tensor(0), node.dtype())}; }
@@ -154,7 +160,8 @@ NodeValues read_lerp(const NodeReader& node) {
   Graph& graph = node.graph;
   const DType dtype = node.dtype();
   const ValueId distance = graph.pointwise("sub", {node.tensor(1), node.tensor(0)}, dtype);
-  return {graph.pointwise("add", {node.tensor(0), graph.pointwise("mul", {as_operand(node, node.operand(2), dtype), distance}, dtype)}, dtype)};
+  return {graph.pointwise(
+      "add", {node.tensor(0), graph.pointwise("mul", {as_operand(node, node.operand(2), dtype), distance}, dtype)}, dtype)};
 }
 
 // addcmul, addcdiv: a + value * (b * c), a + value * (b / c).
@@ -170,50 +177,120 @@ NodeValues read_addc(const NodeReader& node) {
 }
 
 constexpr char kMul[] = "mul", kDiv[] = "div", kNeg[] = "neg", kAbs[] = "abs", kSqrt[] = "sqrt", kRsqrt[] = "rsqrt", kExp[] = "exp",
-               kExp2[] = "exp2", kExpm1[] = "expm1", kLog[] = "log", kLog2[] = "log2", kLog1p[] = "log1p", kSin[] = "sin", kCos[] = "cos",
-               kErf[] = "erf", kErfc[] = "erfc", kFloor[] = "floor", kCeil[] = "ceil", kRound[] = "round", kTrunc[] = "trunc",
-               kSign[] = "sign", kSquare[] = "square", kReciprocal[] = "reciprocal", kMaximum[] = "maximum", kMinimum[] = "minimum",
-               kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge", kEq[] = "eq", kNe[] = "ne", kAnd[] = "and", kOr[] = "or", kXor[] = "xor";
+               kExp2[] = "exp2", kExpm1[] = "expm1", kLog[] = "log", kLog2[] = "log2", kLog1p[] = "log1p", kSin[] = "sin",
+               kCos[] = "cos", kErf[] = "erf", kErfc[] = "erfc", kFloor[] = "floor", kCeil[] = "ceil", kRound[] = "round",
+               kTrunc[] = "trunc", kSign[] = "sign", kSquare[] = "square", kReciprocal[] = "reciprocal", kMaximum[] = "maximum",
+               kMinimum[] = "minimum", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge", kEq[] = "eq", kNe[] = "ne",
+               kAnd[] = "and", kOr[] = "or", kXor[] = "xor";
 
 NodeValues read_isnan(const NodeReader& node) { return {node.graph.pointwise("isnan", {node.tensor(0)}, DType::boolean)}; }
 
 constexpr OpRow kPointwiseOps[] = {
-    {"aten.add.Tensor", read_add}, {"aten.add.Scalar", read_add}, {"aten.sub.Tensor", read_sub}, {"aten.sub.Scalar", read_sub},
-    {"aten.rsub.Scalar", read_rsub}, {"aten.rsub.Tensor", read_rsub}, {"aten.mul.Tensor", read_binary<kMul>},
-    {"aten.mul.Scalar", read_binary<kMul>}, {"aten.div.Tensor", read_binary<kDiv>}, {"aten.div.Scalar", read_binary<kDiv>},
-    {"aten.div.Tensor_mode", read_div_mode}, {"aten.div.Scalar_mode", read_div_mode}, {"aten.pow.Tensor_Scalar", read_pow},
-    {"aten.pow.Tensor_Tensor", read_pow}, {"aten.pow.Scalar", read_pow}, {"aten.neg.default", read_unary<kNeg>},
-    {"aten.abs.default", read_unary<kAbs>}, {"aten.sqrt.default", read_unary<kSqrt>}, {"aten.rsqrt.default", read_unary<kRsqrt>},
-    {"aten.exp.default", read_unary<kExp>}, {"aten.exp2.default", read_unary<kExp2>}, {"aten.expm1.default", read_unary<kExpm1>},
-    {"aten.log.default", read_unary<kLog>}, {"aten.log2.default", read_unary<kLog2>}, {"aten.log1p.default", read_unary<kLog1p>},
-    {"aten.sin.default", read_unary<kSin>}, {"aten.cos.default", read_unary<kCos>}, {"aten.erf.default", read_unary<kErf>},
-    {"aten.erfc.default", read_unary<kErfc>}, {"aten.floor.default", read_unary<kFloor>}, {"aten.ceil.default", read_unary<kCeil>},
-    {"aten.round.default", read_unary<kRound>}, {"aten.trunc.default", read_unary<kTrunc>}, {"aten.sign.default", read_unary<kSign>},
-    {"aten.square.default", read_unary<kSquare>}, {"aten.reciprocal.default", read_unary<kReciprocal>},
-    {"aten.maximum.default", read_binary<kMaximum>}, {"aten.max.other", read_binary<kMaximum>},
-    {"aten.minimum.default", read_binary<kMinimum>}, {"aten.min.other", read_binary<kMinimum>}, {"aten.clamp.default", read_clamp},
-    {"aten.clamp.Tensor", read_clamp}, {"aten.clip.default", read_clamp}, {"aten.clamp_min.default", read_binary<kMaximum>},
-    {"aten.clamp_max.default", read_binary<kMinimum>}, {"aten.hardtanh.default", read_clamp}, {"aten.lt.Tensor", read_comparison<kLt>},
-    {"aten.lt.Scalar", read_comparison<kLt>}, {"aten.le.Tensor", read_comparison<kLe>}, {"aten.le.Scalar", read_comparison<kLe>},
-    {"aten.gt.Tensor", read_comparison<kGt>}, {"aten.gt.Scalar", read_comparison<kGt>}, {"aten.ge.Tensor", read_comparison<kGe>},
-    {"aten.ge.Scalar", read_comparison<kGe>}, {"aten.eq.Tensor", read_comparison<kEq>}, {"aten.eq.Scalar", read_comparison<kEq>},
-    {"aten.ne.Tensor", read_comparison<kNe>}, {"aten.ne.Scalar", read_comparison<kNe>}, {"aten.logical_and.default", read_logical<kAnd>},
-    {"aten.logical_or.default", read_logical<kOr>}, {"aten.logical_xor.default", read_logical<kXor>},
-    {"aten.bitwise_and.Tensor", read_binary<kAnd>}, {"aten.bitwise_or.Tensor", read_binary<kOr>},
-    {"aten.bitwise_xor.Tensor", read_binary<kXor>}, {"aten.__and__.Tensor", read_binary<kAnd>}, {"aten.__or__.Tensor", read_binary<kOr>},
-    {"aten.bitwise_not.default", read_not}, {"aten.logical_not.default", read_not}, {"aten.isnan.default", read_isnan},
-    {"aten.where.self", read_where}, {"aten.where.ScalarOther", read_where}, {"aten.where.ScalarSelf", read_where},
-    {"aten.where.Scalar", read_where}, {"aten.masked_fill.Scalar", read_masked_fill}, {"aten.masked_fill.Tensor", read_masked_fill},
-    {"aten.lerp.Scalar", read_lerp}, {"aten.lerp.Tensor", read_lerp}, {"aten.addcmul.default", read_addc},
-    {"aten.addcdiv.default", read_addc}, {"aten._to_copy.default", read_cast}, {"aten.to.dtype", read_cast},
-    {"aten.to.dtype_layout", read_cast}, {"aten.type_as.default", read_cast}, {"aten.to.other", read_cast},
-    {"aten.clone.default", read_same}, {"aten.contiguous.default", read_same}, {"aten.detach.default", read_same},
-    {"aten.alias.default", read_same}, {"aten.lift_fresh_copy.default", read_same}, {"aten.detach_.default", read_same},
-    {"aten.dropout.default", read_dropout}, {"aten.feature_dropout.default", read_dropout}, {"aten.zeros.default", read_filled},
-    {"aten.ones.default", read_filled}, {"aten.full.default", read_filled}, {"aten.zeros_like.default", read_filled},
-    {"aten.ones_like.default", read_filled}, {"aten.full_like.default", read_filled}, {"aten.new_zeros.default", read_filled},
-    {"aten.new_ones.default", read_filled}, {"aten.new_full.default", read_filled}, {"aten.scalar_tensor.default", read_filled},
-    {"aten.arange.default", read_arange}, {"aten.arange.start", read_arange}, {"aten.arange.start_step", read_arange},
+    {"aten.add.Tensor", read_add},
+    {"aten.add.Scalar", read_add},
+    {"aten.sub.Tensor", read_sub},
+    {"aten.sub.Scalar", read_sub},
+    {"aten.rsub.Scalar", read_rsub},
+    {"aten.rsub.Tensor", read_rsub},
+    {"aten.mul.Tensor", read_binary<kMul>},
+    {"aten.mul.Scalar", read_binary<kMul>},
+    {"aten.div.Tensor", read_binary<kDiv>},
+    {"aten.div.Scalar", read_binary<kDiv>},
+    {"aten.div.Tensor_mode", read_div_mode},
+    {"aten.div.Scalar_mode", read_div_mode},
+    {"aten.pow.Tensor_Scalar", read_pow},
+    {"aten.pow.Tensor_Tensor", read_pow},
+    {"aten.pow.Scalar", read_pow},
+    {"aten.neg.default", read_unary<kNeg>},
+    {"aten.abs.default", read_unary<kAbs>},
+    {"aten.sqrt.default", read_unary<kSqrt>},
+    {"aten.rsqrt.default", read_unary<kRsqrt>},
+    {"aten.exp.default", read_unary<kExp>},
+    {"aten.exp2.default", read_unary<kExp2>},
+    {"aten.expm1.default", read_unary<kExpm1>},
+    {"aten.log.default", read_unary<kLog>},
+    {"aten.log2.default", read_unary<kLog2>},
+    {"aten.log1p.default", read_unary<kLog1p>},
+    {"aten.sin.default", read_unary<kSin>},
+    {"aten.cos.default", read_unary<kCos>},
+    {"aten.erf.default", read_unary<kErf>},
+    {"aten.erfc.default", read_unary<kErfc>},
+    {"aten.floor.default", read_unary<kFloor>},
+    {"aten.ceil.default", read_unary<kCeil>},
+    {"aten.round.default", read_unary<kRound>},
+    {"aten.trunc.default", read_unary<kTrunc>},
+    {"aten.sign.default", read_unary<kSign>},
+    {"aten.square.default", read_unary<kSquare>},
+    {"aten.reciprocal.default", read_unary<kReciprocal>},
+    {"aten.maximum.default", read_binary<kMaximum>},
+    {"aten.max.other", read_binary<kMaximum>},
+    {"aten.minimum.default", read_binary<kMinimum>},
+    {"aten.min.other", read_binary<kMinimum>},
+    {"aten.clamp.default", read_clamp},
+    {"aten.clamp.Tensor", read_clamp},
+    {"aten.clip.default", read_clamp},
+    {"aten.clamp_min.default", read_binary<kMaximum>},
+    {"aten.clamp_max.default", read_binary<kMinimum>},
+    {"aten.hardtanh.default", read_clamp},
+    {"aten.lt.Tensor", read_comparison<kLt>},
+    {"aten.lt.Scalar", read_comparison<kLt>},
+    {"aten.le.Tensor", read_comparison<kLe>},
+    {"aten.le.Scalar", read_comparison<kLe>},
+    {"aten.gt.Tensor", read_comparison<kGt>},
+    {"aten.gt.Scalar", read_comparison<kGt>},
+    {"aten.ge.Tensor", read_comparison<kGe>},
+    {"aten.ge.Scalar", read_comparison<kGe>},
+    {"aten.eq.Tensor", read_comparison<kEq>},
+    {"aten.eq.Scalar", read_comparison<kEq>},
+    {"aten.ne.Tensor", read_comparison<kNe>},
+    {"aten.ne.Scalar", read_comparison<kNe>},
+    {"aten.logical_and.default", read_logical<kAnd>},
+    {"aten.logical_or.default", read_logical<kOr>},
+    {"aten.logical_xor.default", read_logical<kXor>},
+    {"aten.bitwise_and.Tensor", read_binary<kAnd>},
+    {"aten.bitwise_or.Tensor", read_binary<kOr>},
+    {"aten.bitwise_xor.Tensor", read_binary<kXor>},
+    {"aten.__and__.Tensor", read_binary<kAnd>},
+    {"aten.__or__.Tensor", read_binary<kOr>},
+    {"aten.bitwise_not.default", read_not},
+    {"aten.logical_not.default", read_not},
+    {"aten.isnan.default", read_isnan},
+    {"aten.where.self", read_where},
+    {"aten.where.ScalarOther", read_where},
+    {"aten.where.ScalarSelf", read_where},
+    {"aten.where.Scalar", read_where},
+    {"aten.masked_fill.Scalar", read_masked_fill},
+    {"aten.masked_fill.Tensor", read_masked_fill},
+    {"aten.lerp.Scalar", read_lerp},
+    {"aten.lerp.Tensor", read_lerp},
+    {"aten.addcmul.default", read_addc},
+    {"aten.addcdiv.default", read_addc},
+    {"aten._to_copy.default", read_cast},
+    {"aten.to.dtype", read_cast},
+    {"aten.to.dtype_layout", read_cast},
+    {"aten.type_as.default", read_cast},
+    {"aten.to.other", read_cast},
+    {"aten.clone.default", read_same},
+    {"aten.contiguous.default", read_same},
+    {"aten.detach.default", read_same},
+    {"aten.alias.default", read_same},
+    {"aten.lift_fresh_copy.default", read_same},
+    {"aten.detach_.default", read_same},
+    {"aten.dropout.default", read_dropout},
+    {"aten.feature_dropout.default", read_dropout},
+    {"aten.zeros.default", read_filled},
+    {"aten.ones.default", read_filled},
+    {"aten.full.default", read_filled},
+    {"aten.zeros_like.default", read_filled},
+    {"aten.ones_like.default", read_filled},
+    {"aten.full_like.default", read_filled},
+    {"aten.new_zeros.default", read_filled},
+    {"aten.new_ones.default", read_filled},
+    {"aten.new_full.default", read_filled},
+    {"aten.scalar_tensor.default", read_filled},
+    {"aten.arange.default", read_arange},
+    {"aten.arange.start", read_arange},
+    {"aten.arange.start_step", read_arange},
 };
 
 }  // namespace

@@ -59,7 +59,8 @@ NodeValues read_mean(const NodeReader& node) {
   Graph& graph = node.graph;
   const ValueId x = graph.cast(node.tensor(0), node.dtype());
   const bool along = node.op() == "aten.mean.dim";
-  return {mean_over(graph, x, along ? dims_at(node, 1, rank_of(node)) : all_dims(rank_of(node)), along && !node.is_none(2) && node.boolean(2))};
+  return {mean_over(graph, x, along ? dims_at(node, 1, rank_of(node)) : all_dims(rank_of(node)),
+                    along && !node.is_none(2) && node.boolean(2))};
 }
 
 // var and std: (self, dims, keyword correction and keepdim).
@@ -84,7 +85,8 @@ ValueId vector_norm(Graph& graph, ValueId x, double order, const std::vector<int
   const DType dtype = graph.dtype(x);
   const ValueId size = graph.pointwise("abs", {x}, dtype);
   if (std::isinf(order)) return graph.reduce(order > 0 ? "max" : "min", size, dims, keepdim);
-  if (order == 2) return graph.pointwise("sqrt", {graph.reduce("sum", graph.pointwise("square", {x}, dtype), dims, keepdim)}, dtype);
+  if (order == 2)
+    return graph.pointwise("sqrt", {graph.reduce("sum", graph.pointwise("square", {x}, dtype), dims, keepdim)}, dtype);
   if (order == 1) return graph.reduce("sum", size, dims, keepdim);
   if (order == 0) {
     const ValueId counted = graph.pointwise("ne", {x, graph.constant(0, dtype)}, DType::boolean);

@@ -13,7 +13,8 @@ NodeValues read_expand(const NodeReader& node) { return {node.graph.expand(node.
 
 NodeValues read_permute(const NodeReader& node) {
   std::vector<int> order;
-  for (const auto d : node.integers(1)) order.push_back(static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(view_rank(node)) : d));
+  for (const auto d : node.integers(1))
+    order.push_back(static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(view_rank(node)) : d));
   return {node.graph.permute(node.tensor(0), order)};
 }
 
@@ -23,7 +24,8 @@ NodeValues swapped(const NodeReader& node, int a, int b) {
   return {node.graph.permute(node.tensor(0), order)};
 }
 NodeValues read_transpose(const NodeReader& node) {
-  return view_rank(node) == 0 ? NodeValues{node.tensor(0)} : swapped(node, node.dim(1, view_rank(node)), node.dim(2, view_rank(node)));
+  return view_rank(node) == 0 ? NodeValues{node.tensor(0)}
+                              : swapped(node, node.dim(1, view_rank(node)), node.dim(2, view_rank(node)));
 }
 NodeValues read_t(const NodeReader& node) { return view_rank(node) < 2 ? NodeValues{node.tensor(0)} : swapped(node, 0, 1); }
 NodeValues read_mt(const NodeReader& node) {
@@ -54,7 +56,9 @@ NodeValues read_select(const NodeReader& node) {
 
 // chunk, split, split_with_sizes, unbind: the sizes are those of the results.
 NodeValues read_parts(const NodeReader& node) {
-  const int dim = node.op().starts_with("aten.unbind") ? node.dim(1, view_rank(node)) : node.is_none(2) ? 0 : node.dim(2, view_rank(node));
+  const int dim = node.op().starts_with("aten.unbind") ? node.dim(1, view_rank(node))
+                  : node.is_none(2)                    ? 0
+                                                       : node.dim(2, view_rank(node));
   const bool unbind = node.op().starts_with("aten.unbind");
   NodeValues parts;
   std::int64_t start = 0;
@@ -79,7 +83,8 @@ NodeValues read_getitem(const NodeReader& node) {
 
 NodeValues read_flip(const NodeReader& node) {
   ValueId x = node.tensor(0);
-  for (const auto d : node.integers(1)) x = node.graph.flip(x, static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(view_rank(node)) : d));
+  for (const auto d : node.integers(1))
+    x = node.graph.flip(x, static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(view_rank(node)) : d));
   return {x};
 }
 
@@ -115,7 +120,8 @@ NodeValues read_triangle(const NodeReader& node) {
   Graph& graph = node.graph;
   const Shape shape = node.shape();
   const double diagonal = node.is_none(1) ? 0 : node.number(1);
-  const ValueId row = graph.pointwise("add", {positions(node, shape, shape.size() - 2), graph.constant(diagonal, DType::i64)}, DType::i64);
+  const ValueId row =
+      graph.pointwise("add", {positions(node, shape, shape.size() - 2), graph.constant(diagonal, DType::i64)}, DType::i64);
   const ValueId column = positions(node, shape, shape.size() - 1);
   const ValueId kept = graph.pointwise(node.op().starts_with("aten.tril") ? "le" : "ge", {column, row}, DType::boolean);
   return {graph.pointwise("where", {kept, node.tensor(0), graph.constant(0, node.dtype())}, node.dtype())};
@@ -198,7 +204,8 @@ NodeValues read_roll(const NodeReader& node) {
 NodeValues read_broadcast(const NodeReader& node) {
   NodeValues all;
   std::size_t i = 0;
-  for (const ValueId tensor : node.tensors(0)) all.push_back(node.graph.expand(tensor, node.node.at("results")[i++].at("shape").get<Shape>()));
+  for (const ValueId tensor : node.tensors(0))
+    all.push_back(node.graph.expand(tensor, node.node.at("results")[i++].at("shape").get<Shape>()));
   return all;
 }
 
@@ -212,25 +219,56 @@ NodeValues read_scatter_value(const NodeReader& node) {
   Shape expected = shape;
   expected[static_cast<std::size_t>(dim)] = 1;
   if (graph.shape(index) != expected) throw ReadError{"several positions of a row"};
-  const ValueId hit = graph.pointwise("eq", {positions(node, shape, static_cast<std::size_t>(dim)), graph.cast(index, DType::i64)}, DType::boolean);
+  const ValueId hit =
+      graph.pointwise("eq", {positions(node, shape, static_cast<std::size_t>(dim)), graph.cast(index, DType::i64)}, DType::boolean);
   return {graph.pointwise("where", {hit, graph.cast(node.operand(3), node.dtype()), x}, node.dtype())};
 }
 
 constexpr OpRow kViewOps[] = {
-    {"aten.view.default", read_reshape}, {"aten.reshape.default", read_reshape}, {"aten._unsafe_view.default", read_reshape},
-    {"aten.flatten.using_ints", read_reshape}, {"aten.unflatten.int", read_reshape}, {"aten.squeeze.default", read_reshape},
-    {"aten.squeeze.dim", read_reshape}, {"aten.squeeze.dims", read_reshape}, {"aten.unsqueeze.default", read_reshape},
-    {"aten.view_as.default", read_reshape}, {"aten.reshape_as.default", read_reshape}, {"aten.expand.default", read_expand},
-    {"aten.expand_as.default", read_expand}, {"aten.broadcast_to.default", read_expand}, {"aten.permute.default", read_permute},
-    {"aten.transpose.int", read_transpose}, {"aten.swapaxes.default", read_transpose}, {"aten.t.default", read_t},
-    {"aten.numpy_T.default", read_t}, {"aten.mT.default", read_mt}, {"aten.slice.Tensor", read_slice}, {"aten.narrow.default", read_narrow},
-    {"aten.select.int", read_select}, {"aten.chunk.default", read_parts}, {"aten.split.Tensor", read_parts},
-    {"aten.split.sizes", read_parts}, {"aten.split_with_sizes.default", read_parts}, {"aten.unbind.int", read_parts},
-    {"operator.getitem", read_getitem}, {"aten.flip.default", read_flip}, {"aten.cat.default", read_cat}, {"aten.concat.default", read_cat},
-    {"aten.stack.default", read_stack}, {"aten.tril.default", read_triangle}, {"aten.triu.default", read_triangle},
-    {"aten.diag.default", read_diag}, {"aten.diag_embed.default", read_diag}, {"aten.pad.default", read_pad},
-    {"aten.constant_pad_nd.default", read_pad}, {"aten.pixel_shuffle.default", read_pixel_shuffle}, {"aten.repeat.default", read_repeat},
-    {"aten.tile.default", read_repeat}, {"aten.roll.default", read_roll}, {"aten.broadcast_tensors.default", read_broadcast},
+    {"aten.view.default", read_reshape},
+    {"aten.reshape.default", read_reshape},
+    {"aten._unsafe_view.default", read_reshape},
+    {"aten.flatten.using_ints", read_reshape},
+    {"aten.unflatten.int", read_reshape},
+    {"aten.squeeze.default", read_reshape},
+    {"aten.squeeze.dim", read_reshape},
+    {"aten.squeeze.dims", read_reshape},
+    {"aten.unsqueeze.default", read_reshape},
+    {"aten.view_as.default", read_reshape},
+    {"aten.reshape_as.default", read_reshape},
+    {"aten.expand.default", read_expand},
+    {"aten.expand_as.default", read_expand},
+    {"aten.broadcast_to.default", read_expand},
+    {"aten.permute.default", read_permute},
+    {"aten.transpose.int", read_transpose},
+    {"aten.swapaxes.default", read_transpose},
+    {"aten.t.default", read_t},
+    {"aten.numpy_T.default", read_t},
+    {"aten.mT.default", read_mt},
+    {"aten.slice.Tensor", read_slice},
+    {"aten.narrow.default", read_narrow},
+    {"aten.select.int", read_select},
+    {"aten.chunk.default", read_parts},
+    {"aten.split.Tensor", read_parts},
+    {"aten.split.sizes", read_parts},
+    {"aten.split_with_sizes.default", read_parts},
+    {"aten.unbind.int", read_parts},
+    {"operator.getitem", read_getitem},
+    {"aten.flip.default", read_flip},
+    {"aten.cat.default", read_cat},
+    {"aten.concat.default", read_cat},
+    {"aten.stack.default", read_stack},
+    {"aten.tril.default", read_triangle},
+    {"aten.triu.default", read_triangle},
+    {"aten.diag.default", read_diag},
+    {"aten.diag_embed.default", read_diag},
+    {"aten.pad.default", read_pad},
+    {"aten.constant_pad_nd.default", read_pad},
+    {"aten.pixel_shuffle.default", read_pixel_shuffle},
+    {"aten.repeat.default", read_repeat},
+    {"aten.tile.default", read_repeat},
+    {"aten.roll.default", read_roll},
+    {"aten.broadcast_tensors.default", read_broadcast},
     {"aten.scatter.value", read_scatter_value},
 };
 

@@ -58,10 +58,11 @@ class DenseProduct {
   void decide() {
     writer_.use("register_tile");
     const std::int64_t registers = tile_registers(writer_.machine);
+    for (const char* piece : {"product_tile", "least"}) emitter_.need(piece);
     const bool few_rows = facts_.rows < 4;
     writer_.knob("KW_MR", few_rows ? 4 : registers == 32 ? 8 : 6, {4, 6, 8, 12});
-    writer_.knob("KW_NR", few_rows ? 4 : registers == 32 ? 3 : 2, {1, 2, 3, 4});
-    writer_.require(fmt::format("KW_MR * KW_NR <= {}", few_rows ? 48 : registers == 32 ? 28 : 14));
+    writer_.knob("KW_NR", few_rows || registers == 32 ? 3 : 2, {1, 2, 3, 4});
+    writer_.require(fmt::format("KW_MR * KW_NR <= {}", registers == 32 ? 28 : 14));
 
     skip_zeros_ = writer_.wants("skip_zero_triangle") && facts_.rows > 16 && facts_.depth > 16 &&
                   (facts_.left_band || facts_.right_band || facts_.result_band);
@@ -73,7 +74,10 @@ class DenseProduct {
     right_edge_ = !right_packed_ && !right_prepacked_ && facts_.columns % kMostLanes != 0;
     if (left_packed_) writer_.claim("pack_left");
     if (right_packed_) writer_.claim("pack_right");
-    if (skip_zeros_) writer_.claim("skip_zero_triangle");
+    if (skip_zeros_) {
+      writer_.claim("skip_zero_triangle");
+      for (const char* piece : {"panel_facts", "most"}) emitter_.need(piece);
+    }
     if ((facts_.left.computed && (left_packed_ || left_prepacked_)) ||
         (facts_.right.computed && (right_packed_ || right_prepacked_)))
       writer_.use("fuse_prologue");
@@ -108,7 +112,8 @@ class DenseProduct {
     const bool panels = worth && writer_.use("parallel_panels");
     parallel_ = panels || (worth && writer_.use("parallel_outer"));
     if (!parallel_) return;
-    const std::int64_t wanted = (skip_zeros_ ? 4 : 2) * threads;
+    uneven_ = skip_zeros_ || writer_.use("balanced_schedule");
+    const std::int64_t wanted = (uneven_ ? 2 : 1) * threads;
     if (facts_.batches >= wanted) return;
     const std::int64_t each = (wanted + facts_.batches - 1) / facts_.batches;
     row_parts_ = std::clamp<std::int64_t>(facts_.rows / (skip_zeros_ ? kPartRows / 2 : kPartRows), 1, each);
@@ -132,7 +137,13 @@ class DenseProduct {
   std::string padded_columns() const {
     return fmt::format("(({} + KW_NR * kw_lanes - 1) / (KW_NR * kw_lanes) * (KW_NR * kw_lanes))", facts_.columns);
   }
-  std::int64_t block_columns() const { return std::min(facts_.columns, kBlockColumns); }
+  // Blocks of one size, as near to the wanted one as whole blocks allow.
+  std::int64_t block_columns() const {
+    const std::int64_t part = (facts_.columns + column_parts_ - 1) / column_parts_;
+    const std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
+    const std::int64_t blocks = (part + wanted - 1) / wanted;
+    return (part + blocks - 1) / blocks;
+  }
 
   PanelText left_panel() const {
     return {
@@ -255,6 +266,10 @@ class DenseProduct {
     line(fmt::format("constexpr std::int64_t $block_rows = ({0} + KW_MR - 1) / KW_MR * KW_MR;", row_limit_));
     line(fmt::format("constexpr std::int64_t $block_columns = ({} + $tile_columns - 1) / $tile_columns * $tile_columns;",
                      block_columns()));
+    line(fmt::format("constexpr int $edge_rows = {0} % KW_MR != 0 ? {0} % KW_MR : KW_MR;", facts_.rows));
+    line(fmt::format(
+        "constexpr int $edge_vectors = {0} % $tile_columns != 0 ? ({0} % $tile_columns + kw_lanes - 1) / kw_lanes : KW_NR;",
+        facts_.columns));
     if (skip_zeros_) {
       line("kw_panel_facts $left_facts[$block_rows / KW_MR], $right_facts[$block_columns / $tile_columns];");
     }
@@ -267,21 +282,27 @@ class DenseProduct {
     open("for (std::int64_t $block = $column_begin; $block < $column_end; $block += $block_columns) {");
     line("const std::int64_t $block_end = kw_least($block + $block_columns, $column_end);");
     if (right_packed_) {
+      const std::string outside = skip_zeros_ ? outside_band("$row_begin", "$row_end - 1", "$block", "$block_end - 1") : "";
+      if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
       line(fmt::format("{}({}$inner, $steps, $block, $block_end, $right_panels);", pack_right_, batch_argument("$item")));
       if (skip_zeros_)
         line(
             "for (std::int64_t $column = $block; $column < $block_end; $column += $tile_columns)\n"
-            "  $right_facts[($column - $block) / $tile_columns].look($right_panels + ($column - $block) * $steps, $tile_columns, "
+            "  $right_facts[($column - $block) / $tile_columns].look<$tile_columns>($right_panels + ($column - $block) * $steps, "
             "$steps);");
+      if (!outside.empty()) emitter_.close();
     }
     open("for (std::int64_t $rows = $row_begin; $rows < $row_end; $rows += $block_rows) {");
     line("const std::int64_t $rows_end = kw_least($rows + $block_rows, $row_end);");
     if (left_packed_) {
+      const std::string outside = skip_zeros_ ? outside_band("$rows", "$rows_end - 1", "$block", "$block_end - 1") : "";
+      if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
       line(fmt::format("{}({}$inner, $steps, $rows, $rows_end, $left_panels);", pack_left_, batch_argument("$item")));
       if (skip_zeros_)
         line(
             "for (std::int64_t $row = $rows; $row < $rows_end; $row += KW_MR)\n"
-            "  $left_facts[($row - $rows) / KW_MR].look($left_panels + ($row - $rows) * $steps, KW_MR, $steps);");
+            "  $left_facts[($row - $rows) / KW_MR].look<KW_MR>($left_panels + ($row - $rows) * $steps, $steps);");
+      if (!outside.empty()) emitter_.close();
     }
     open("for (std::int64_t $column = $block; $column < $block_end; $column += $tile_columns) {");
     write_right_pointer();
@@ -322,10 +343,9 @@ class DenseProduct {
         line(fmt::format("const float* const $right = {};", direct_address(direct, "$column")));
         right_step_ = fmt::format("{}", direct.inner);
       } else {
-        line(fmt::format("const bool $whole = $column + $tile_columns <= {};", facts_.columns));
-        line(fmt::format("const float* const $right = $whole ? {} : $right_panels;", direct_address(direct, "$column")));
-        line(fmt::format("const std::int64_t $right_step = $whole ? {} : $tile_columns;", direct.inner));
-        right_step_ = "$right_step";
+        line(fmt::format("const float* const $right = $column + $tile_columns <= {} ? {} : $right_panels;", facts_.columns,
+                         direct_address(direct, "$column")));
+        right_step_ = fmt::format("{}", direct.inner);
       }
     }
   }
@@ -344,56 +364,68 @@ class DenseProduct {
       left_row = fmt::format("{}", direct.outer);
       left_step = fmt::format("{}", direct.inner);
     }
-    if (sums_memory_.empty()) {
-      line("alignas(64) float $tile[KW_MR * $tile_columns];");
-    } else {
+    // Sums of earlier blocks are in memory; those of the last block only pass through on their way to the output.
+    if (!split_) line("alignas(64) float $last[KW_MR * $tile_columns];");
+    std::string before = "nullptr";
+    std::string target = "$last";
+    if (!sums_memory_.empty()) {
       std::string slot = split_ ? "$part" : "0";
       if (facts_.batches > 1) slot = split_ ? fmt::format("($part * {} + $item)", facts_.batches) : "$item";
       line(fmt::format("float* const $tile = {};", tile_address(slot, "$row", "$column")));
+      before = fmt::format("$inner > {} ? $tile : nullptr", depth_begin);
+      target = split_ ? "$tile" : fmt::format("$inner + $steps == {} ? $last : $tile", depth_end);
     }
     std::string count = "$steps";
+    std::string right = "$right";
     if (skip_zeros_) {
       write_range();
       count = "$to - $from";
+      right = fmt::format("$right + $from * {}", right_step_);
       line(fmt::format("$left += $from * {};", left_step));
     }
-    const std::string right = skip_zeros_ ? fmt::format("$right + $from * {}", right_step_) : "$right";
-    const std::string add = sums_memory_.empty() ? "false" : fmt::format("$inner > {}", depth_begin);
-    const auto call = [&](const std::string& rows, const std::string& vectors) {
-      return fmt::format("kw_product_tile<{}, {}>($left, {}, {}, {}, {}, {}, {}, $tile, $tile_columns);", rows, vectors, left_row,
-                         left_step, right, right_step_, count, add);
+    const auto call = [&](const std::string& rows, bool whole) {
+      return fmt::format("kw_product_tile<{}, {}, {}, {}, {}, $tile_columns>($left, {}, {}, {}, {});", rows,
+                         whole ? "KW_NR" : "$edge_vectors", left_row, left_step,
+                         whole || !right_edge_ ? right_step_ : "$tile_columns", right, count, before, target);
     };
-    const std::string edge_rows = fmt::format("({0} % KW_MR ? {0} % KW_MR : KW_MR)", facts_.rows);
-    const std::string edge_vectors =
-        fmt::format("({0} % $tile_columns ? ({0} % $tile_columns + kw_lanes - 1) / kw_lanes : KW_NR)", facts_.columns);
     line(fmt::format("const bool $all_rows = $row + KW_MR <= {}, $all_columns = $column + $tile_columns <= {};", facts_.rows,
                      facts_.columns));
-    line("if ($all_rows && $all_columns) " + call("KW_MR", "KW_NR"));
-    line("else if ($all_rows) " + call("KW_MR", edge_vectors));
-    line("else if ($all_columns) " + call(edge_rows, "KW_NR"));
-    line("else " + call(edge_rows, edge_vectors));
+    line("if ($all_rows && $all_columns) " + call("KW_MR", true));
+    line("else if ($all_columns) " + call("$edge_rows", true));
+    line("else if ($all_rows) " + call("KW_MR", false));
+    line("else " + call("$edge_rows", false));
     if (split_) return;
     const std::string last = sums_memory_.empty() ? "" : fmt::format("if ($inner + $steps == {}) ", depth_end);
-    line(fmt::format("{}{}({}$row, $column, $tile);", last, finish_, batch_argument("$item")));
+    line(fmt::format("{}{}({}$row, $column, $last);", last, finish_, batch_argument("$item")));
   }
 
   // The inner positions at which neither factor is zero by its panel.
   void write_range() {
+    const std::string outside = outside_band("$row", "$row + KW_MR - 1", "$column", "$column + $tile_columns - 1");
+    line("std::int64_t $from = 0, $to = $steps;");
+    if (!outside.empty()) {
+      line(fmt::format("if ({}) $to = 0;  // nothing of this tile is kept", outside));
+      open("else {");
+    }
     line(
         "const kw_panel_facts& $of_left = $left_facts[($row - $rows) / KW_MR];\n"
         "const kw_panel_facts& $of_right = $right_facts[($column - $block) / $tile_columns];\n"
-        "std::int64_t $from = 0, $to = $steps;\n"
         "if ($of_right.finite) $from = $of_left.begin, $to = $of_left.end;\n"
-        "if ($of_left.finite) $from = kw_most($from, $of_right.begin), $to = kw_least($to, $of_right.end);");
-    if (facts_.result_band) {
-      std::string outside;
-      if (facts_.result_band->high < facts_.columns)
-        outside = fmt::format("$column > $row + KW_MR - 1 + {}", facts_.result_band->high);
-      if (facts_.result_band->low > -facts_.rows)
-        outside += fmt::format("{}$column + $tile_columns - 1 < $row + {}", outside.empty() ? "" : " || ", facts_.result_band->low);
-      if (!outside.empty()) line(fmt::format("if ({}) $to = $from;  // nothing of this tile is kept", outside));
-    }
-    line("if ($to < $from) $to = $from;");
+        "if ($of_left.finite) $from = kw_most($from, $of_right.begin), $to = kw_least($to, $of_right.end);\n"
+        "$to = kw_most($from, $to);");
+    if (!outside.empty()) emitter_.close();
+  }
+
+  // A condition under which nothing of these rows and columns of the result is kept; empty: there is none.
+  std::string outside_band(const std::string& first_row, const std::string& last_row, const std::string& first_column,
+                           const std::string& last_column) const {
+    std::string condition;
+    if (!facts_.result_band) return condition;
+    if (facts_.result_band->high < facts_.columns)
+      condition = fmt::format("{} > {} + {}", first_column, last_row, facts_.result_band->high);
+    if (facts_.result_band->low > -facts_.rows)
+      condition += fmt::format("{}{} < {} + {}", condition.empty() ? "" : " || ", last_column, first_row, facts_.result_band->low);
+    return condition;
   }
 
   std::string tile_address(const std::string& slot, const std::string& row, const std::string& column) const {
@@ -425,7 +457,8 @@ class DenseProduct {
     }
     line(fmt::format("constexpr std::int64_t $part_rows = {}, $part_columns = {};", part(facts_.rows, row_parts_, "KW_MR"),
                      part(facts_.columns, column_parts_, "$tile_columns")));
-    if (parallel_) line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", batched ? 3 : 2));
+    if (parallel_)
+      line(fmt::format("#pragma omp parallel for collapse({}) schedule({})", batched ? 3 : 2, uneven_ ? "dynamic" : "static"));
     if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
     open(fmt::format("for (std::int64_t $row = 0; $row < {}; $row += $part_rows) {{", rows));
     open(fmt::format("for (std::int64_t $column = 0; $column < {}; $column += $part_columns) {{", columns));
@@ -471,6 +504,7 @@ class DenseProduct {
   bool skip_zeros_ = false;
   bool split_ = false;
   bool parallel_ = false;
+  bool uneven_ = false;  // parts take different times
   bool blocks_ = false;  // several blocks of the inner dimension: sums are kept in memory between them
   std::int64_t row_parts_ = 1;
   std::int64_t column_parts_ = 1;

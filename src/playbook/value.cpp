@@ -199,6 +199,16 @@ ValueId Graph::pointwise(const std::string& fn, const std::vector<ValueId>& oper
   if ((fn == "mul" || fn == "div") && is(1, 1) && at(operands[0]).dtype == dtype) return expand(operands[0], shape);
   if (fn == "mul" && is(0, 1) && at(operands[1]).dtype == dtype) return expand(operands[1], shape);
   if ((fn == "add" || fn == "sub") && is(1, 0) && at(operands[0]).dtype == dtype) return expand(operands[0], shape);
+  // Arithmetic on a reshaped value with more dimensions is done in these: what is known of rows there is not lost.
+  for (const ValueId operand : operands) {
+    const Value& of = at(operand);
+    if (of.kind != ValueKind::reshape || of.shape != shape || shape.size() >= this->shape(of.operands[0]).size()) continue;
+    if (at(of.operands[0]).kind == ValueKind::argument) continue;
+    const Shape finer = this->shape(of.operands[0]);
+    std::vector<ValueId> reshaped;
+    for (const ValueId other : operands) reshaped.push_back(reshape(expand(other, shape), finer));
+    return reshape(pointwise(fn, reshaped, dtype), shape);
+  }
   Value value{.kind = ValueKind::pointwise, .dtype = dtype, .shape = shape};
   for (const ValueId operand : operands) value.operands.push_back(expand(operand, shape));
   value.fn = fn;

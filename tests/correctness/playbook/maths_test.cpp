@@ -238,6 +238,13 @@ TEST(Vectors, PartsOfVectorsTouchNothingElse) {
   }
 }
 
+TEST(Vectors, MasksFromBools) {
+  bool flags[kw_lanes + 1] = {};
+  for (int i = 0; i <= kw_lanes; ++i) flags[i] = i % 3 == 1;
+  const kw_mask mask = kw_load_mask(flags + 1);
+  for (int i = 0; i < kw_lanes; ++i) EXPECT_EQ(mask[i], flags[i + 1] ? -1 : 0) << i;
+}
+
 TEST(Vectors, StridedAndStreamedMemory) {
   std::vector<float> from(kw_lanes * 3), spread(kw_lanes * 2, 0.0F);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);

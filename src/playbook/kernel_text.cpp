@@ -1,0 +1,201 @@
+#include "playbook/kernel_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "playbook/loops.h"
+#include "playbook/pieces.h"
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+// Past this many arguments the kernel's contract passes one struct (docs/kernel-contract.md).
+constexpr std::size_t kMostPlainArguments = 16;
+
+std::string typed(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return std::string(element_type(spec.dtype));
+  return fmt::format("{}{}*", spec.kind == TensorKind::output ? "" : "const ", element_type(spec.dtype));
+}
+
+std::string parameters_text(const std::vector<const TensorSpec*>& specs) {
+  std::vector<std::string> parts;
+  for (const auto* spec : specs)
+    parts.push_back(fmt::format("{}{} {}", typed(*spec), spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Names and sizes of memory between stages: two values may share where one is no longer read when the other is written.
+std::vector<std::string> place_scratch(Plan& plan, const Graph& graph) {
+  std::map<ValueId, std::size_t> last_read;
+  const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };
+  for (std::size_t s = 0; s < plan.stages.size(); ++s)
+    for (const ValueId root : plan.stages[s].roots) {
+      last_read[root] = std::max(last_read[root], s);
+      visit_reached(graph, root, stored, [&](const Reached& at) {
+        if (stored(at.value)) last_read[at.value] = s;
+      });
+    }
+  struct Slot {
+    DType dtype;
+    std::int64_t count;
+    std::size_t busy_until;
+  };
+  std::vector<Slot> slots;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s)
+    for (const ValueId root : plan.stages[s].roots) {
+      Buffer& buffer = plan.buffers.at(root);
+      if (buffer.output) continue;
+      const std::int64_t count = numel(buffer.shape);
+      const auto fits = [&](const Slot& slot) { return slot.dtype == buffer.dtype && slot.busy_until < s; };
+      auto slot = std::ranges::find_if(slots, fits);
+      if (slot == slots.end()) slot = slots.insert(slots.end(), Slot{buffer.dtype, 0, 0});
+      slot->count = std::max(slot->count, count);
+      slot->busy_until = last_read[root];
+      buffer.name = fmt::format("scratch{}", slot - slots.begin());
+    }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    texts.push_back(fmt::format("alignas(64) static {} scratch{}[{}];", element_type(slots[i].dtype), i,
+                                std::max<std::int64_t>(slots[i].count, 1)));
+  return texts;
+}
+
+// "layer_norm" of "aten.layer_norm.default".
+std::string operations_text(const ProblemDescription& problem) {
+  std::vector<std::string> names;
+  for (const auto& node : problem.graph.at("nodes")) {
+    if (node.at("kind") != "call") continue;
+    std::string op = node.at("op").get<std::string>();
+    if (op == "operator.getitem") continue;
+    if (const auto dot = op.find('.'); dot != std::string::npos) op = op.substr(dot + 1);
+    op = op.substr(0, op.find('.'));
+    names.push_back(op);
+  }
+  constexpr std::size_t kMostNamed = 12;
+  const bool more = names.size() > kMostNamed;
+  if (more) names.resize(kMostNamed);
+  return fmt::format("{}{}", fmt::join(names, ", "), more ? ", ..." : "");
+}
+
+}  // namespace
+
+std::set<std::string> KernelText::reserved_names() const {
+  std::set<std::string> names{"args", "state", "memory",     "main", "j0",  "y0",   "y1",  "jn",
+                              "yn",   "u",     "row_values", "exp",  "log", "sqrt", "max", "min"};
+  for (const auto* spec : problem_.arguments())
+    for (const char* suffix : {"", "_shape", "_strides", "_numel"}) names.insert(spec->c_name + suffix);
+  for (int i = 0; i < 64; ++i) names.insert(fmt::format("scratch{}", i));
+  return names;
+}
+
+std::string KernelText::opening(const StageWriter& writer) const {
+  std::string text = fmt::format("// Computes {}.\n", operations_text(problem_));
+  for (const auto& claim : writer.claims_) text += fmt::format("// strategy {}: {}\n", claim, strategy_words(claim));
+  text += "#include \"problem.h\"\n\n";
+  for (const auto& knob : writer.knobs_) {
+    text += fmt::format("// kw:knob {} {}\n", knob.name, fmt::join(knob.values, " "));
+    text += fmt::format("#ifndef {0}\n#define {0} {1}\n#endif\n", knob.name, knob.standard);
+  }
+  for (const auto& constraint : writer.constraints_) text += fmt::format("// kw:require {}\n", constraint);
+  return text + (writer.knobs_.empty() ? "" : "\n");
+}
+
+std::string KernelText::table_texts(const StageWriter& writer) const {
+  std::string text;
+  for (const ValueId id : writer.emitter.tables()) {
+    const Value& value = graph_.at(id);
+    std::vector<std::string> numbers;
+    for (const double number : value.numbers) numbers.push_back(number_text(number, value.dtype));
+    text += fmt::format("static const {} kw_table_{}[] = {{{}}};\n", value_type(value.dtype), id, fmt::join(numbers, ", "));
+  }
+  return text;
+}
+
+std::string KernelText::prepare_text(const StageWriter& writer) const {
+  if (writer.prepared_.empty()) return "";
+  const bool by_struct = problem_.arguments().size() > kMostPlainArguments;
+  std::vector<const TensorSpec*> specs;
+  for (const auto& spec : problem_.parameters) specs.push_back(&spec);
+  std::string text = "// The prepared weights, one after the other, each at a multiple of 64 bytes.\n";
+  std::string offset = "0";
+  for (const auto& part : writer.prepared_) {
+    text += fmt::format("constexpr std::int64_t {}_offset = {};\n", part.name, offset);
+    offset = fmt::format("({0}_offset + ({1}) + 15) / 16 * 16", part.name, part.count);
+  }
+  text += fmt::format("constexpr std::int64_t prepared_floats = {};\n\n", offset);
+  text += fmt::format("extern \"C\" void* kw_prepare({}) {{\n", by_struct ? "const kw_weights* weights" : parameters_text(specs));
+  if (by_struct)
+    for (const auto* spec : specs) text += fmt::format("  [[maybe_unused]] const auto {0} = weights->{0};\n", spec->c_name);
+  text += "  float* const memory = static_cast<float*>(::operator new(prepared_floats * sizeof(float), std::align_val_t(64)));\n";
+  for (const auto& part : writer.prepared_)
+    text += fmt::format("  float* const {0} = memory + {0}_offset;\n{1}", part.name, part.text);
+  text += "  return memory;\n}\n\n";
+  text += "extern \"C\" void kw_release(void* state) { ::operator delete(state, std::align_val_t(64)); }\n\n";
+  return text;
+}
+
+std::string KernelText::kernel_function(const StageWriter& writer, const std::string& body) const {
+  const auto arguments = problem_.arguments();
+  const bool by_struct = arguments.size() > kMostPlainArguments;
+  const bool with_state = !writer.prepared_.empty();
+  std::string text =
+      fmt::format("extern \"C\" void kw_kernel({}{}) {{\n", with_state ? (arguments.empty() ? "void* state" : "void* state, ") : "",
+                  by_struct ? "const kw_args* args" : parameters_text(arguments));
+  if (by_struct)
+    for (const auto* spec : arguments)
+      text += fmt::format("  [[maybe_unused]] {}{} const {} = args->{};\n", typed(*spec),
+                          spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name, spec->c_name);
+  for (const auto& part : writer.prepared_)
+    text += fmt::format("  const float* const {0} = static_cast<const float*>(state) + {0}_offset;\n", part.name);
+  text += body;
+  return text + "}\n";
+}
+
+Kernel KernelText::write(const std::set<std::string>& strategies) const {
+  PlannedOutputs outputs;
+  outputs.values = outputs_;
+  for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
+  Plan plan = make_plan(graph_, outputs, strategies, machine_.threads);
+  const auto scratch = place_scratch(plan, graph_);
+  StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
+  for (const auto& fused : plan.fused) writer.use(fused);
+  for (const auto& stage : plan.stages) {
+    if (numel(graph_.shape(stage.roots[0])) == 0) continue;
+    for (const auto& family : families()) {
+      if (!family.why_not(writer, stage).empty()) continue;
+      if (plan.stages.size() > 1) writer.comment(fmt::format("{}: {}", family.name, graph_.at(stage.roots.back()).origin));
+      family.write(writer, stage);
+      break;
+    }
+    for (const ValueId root : stage.roots) writer.emitter.materialise(root, plan.buffers.at(root));
+  }
+  if (writer.emitter.used().contains("stream_stores")) writer.emitter.line("kw_stream_fence();");
+  claim_emitted(writer);
+
+  const std::string body = writer.emitter.take_text();
+  std::string declared;
+  for (const auto& text : scratch) declared += text + "\n";
+  for (const auto& text : writer.declarations_) declared += text + "\n";
+  std::set<std::string> needed = writer.emitter.needed();
+  std::string all = declared + body;
+  for (const auto& part : writer.prepared_) all += part.text;
+  needed.merge(pieces_in_text(all, needed, strategies.contains("vector_maths")));
+  std::string includes;
+  if (!writer.prepared_.empty()) includes += "#include <new>\n";
+  if (all.find("INT64_M") != std::string::npos) includes += "#include <cstdint>\n";
+  if (all.find("omp_get") != std::string::npos) includes += "#include <omp.h>\n";
+  if (all.find("std::min") != std::string::npos || all.find("std::max") != std::string::npos) includes += "#include <algorithm>\n";
+
+  Kernel kernel;
+  kernel.source = opening(writer) + includes + (includes.empty() ? "" : "\n") + paste_pieces(needed) + table_texts(writer) +
+                  declared + (declared.empty() ? "" : "\n") + prepare_text(writer) + kernel_function(writer, body);
+  kernel.knobs = writer.knobs_;
+  kernel.constraints = writer.constraints_;
+  kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());
+  return kernel;
+}
+
+}  // namespace kw

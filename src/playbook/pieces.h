@@ -1,0 +1,16 @@
+// The pieces of knowledge/playbook that generated kernels are pasted from; they are part of the program.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace kw {
+
+// The pieces by name and those that they need, each once, each after its needs.
+std::string paste_pieces(const std::set<std::string>& names);
+
+// The pieces that the identifiers of a text belong to, as far as `known` does not have them in one form or another (vector, scalar_
+// or each_). `vector_maths`: approximations of functions rather than libm lane by lane.
+std::set<std::string> pieces_in_text(const std::string& text, const std::set<std::string>& known, bool vector_maths);
+
+}  // namespace kw

@@ -1,0 +1,324 @@
+#include "playbook/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+constexpr std::int64_t kSmallWork = 32768;  // elements that are not worth another thread
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads)
+      : graph_(graph), outputs_(outputs), strategies_(strategies), threads_(threads), users_(users_of(graph)) {}
+
+  Plan make() {
+    find_needed();
+    find_from_parameters();
+    for (std::size_t i = 0; i < outputs_.values.size(); ++i) {
+      const ValueId root = output_root(outputs_.values[i]);
+      store(root);
+      output_of_[root] = i;
+    }
+    if (!wants("fuse_chain"))
+      for (const ValueId id : needed_)
+        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id)) store(id);
+    place_anchors();
+    while (settle_reductions()) {
+    }
+    make_stages();
+    make_buffers();
+    for (const Stage& stage : plan_.stages)
+      for (const ValueId root : stage.roots)
+        reached(root, [&](const Reached& at) {
+          if (at.value != root && is_stored(at.value)) plan_.read_again.insert(at.value);
+        });
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool wants(const std::string& strategy) const { return strategies_.contains(strategy); }
+  [[nodiscard]] bool is_stored(ValueId id) const { return stored_.contains(id); }
+  void store(ValueId id) { stored_.insert(id); }
+
+  void reached(ValueId root, const std::function<void(const Reached&)>& visit) const {
+    visit_reached(
+        graph_, root, [&](ValueId id) { return is_stored(id); }, visit);
+  }
+
+  [[nodiscard]] ValueId output_root(ValueId output) const {
+    const ValueId base = behind_reshapes(graph_, output);
+    return is_computed(graph_.at(base)) && !is_stored(base) ? base : output;
+  }
+
+  void find_needed() {
+    std::vector<ValueId> open = outputs_.values;
+    while (!open.empty()) {
+      const ValueId id = open.back();
+      open.pop_back();
+      if (!needed_.insert(id).second) continue;
+      for (const ValueId operand : graph_.at(id).operands) open.push_back(operand);
+    }
+  }
+
+  void find_from_parameters() {
+    for (ValueId id = 0; id < graph_.size(); ++id) {
+      const Value& value = graph_.at(id);
+      bool own = value.kind == ValueKind::argument ? value.parameter : value.kind != ValueKind::scalar;
+      for (const ValueId operand : value.operands) own = own && plan_.from_parameters.contains(operand);
+      if (own) plan_.from_parameters.insert(id);
+    }
+  }
+
+  // Products, windows, scans and argument reductions have memory of their own, or that of the epilogue which they end in.
+  void place_anchors() {
+    for (const ValueId id : needed_) {
+      const Value& value = graph_.at(id);
+      if (!is_anchor(value)) continue;
+      const bool fuse = value.kind == ValueKind::product ? wants("fuse_epilogue") : wants("fuse_chain");
+      const ValueId root = fuse && !is_stored(id) && value.kind != ValueKind::arg_reduce ? epilogue_end(id) : id;
+      store(root);
+      anchor_of_[root] = id;
+      if (value.kind == ValueKind::product && !wants("fuse_prologue")) {
+        for (const ValueId operand : value.operands) store_behind_views(operand);
+      }
+    }
+  }
+
+  // A mask of positions over an argument costs nothing to read through, and says which part of the operand is zero.
+  [[nodiscard]] bool is_masked_argument(ValueId id) const {
+    if (!wants("skip_zero_triangle") && !wants("diagonal_as_scale")) return false;
+    bool only_mask = true;
+    visit_reached(
+        graph_, id, [&](ValueId value) { return is_stored(value); },
+        [&](const Reached& at) {
+          const Value& value = graph_.at(at.value);
+          static const std::set<std::string> masks{"where", "le", "ge", "eq", "lt", "gt", "add", "and"};
+          if (is_computed(value) && !(value.kind == ValueKind::pointwise && masks.contains(value.fn))) only_mask = false;
+        });
+    return only_mask;
+  }
+
+  void store_behind_views(ValueId id) {
+    while (graph_.at(id).kind == ValueKind::view || graph_.at(id).kind == ValueKind::reshape) id = graph_.at(id).operands[0];
+    if (is_computed(graph_.at(id)) && !is_masked_argument(id)) store(id);
+  }
+
+  // The last pointwise value through which everything that reads the anchor goes, each at the anchor's own position.
+  [[nodiscard]] ValueId epilogue_end(ValueId anchor) const {
+    const std::int64_t count = numel(graph_.shape(anchor));
+    std::set<ValueId> region{anchor};
+    ValueId end = anchor;
+    for (const ValueId id : needed_) {
+      if (id <= anchor) continue;
+      const Value& value = graph_.at(id);
+      const bool touches = std::ranges::any_of(value.operands, [&](ValueId o) { return region.contains(o); });
+      if (!touches) continue;
+      const bool plain = value.kind == ValueKind::pointwise || (value.kind == ValueKind::reshape) ||
+                         (value.kind == ValueKind::view && behind_reshapes(graph_, id) != id);
+      if (!plain || numel(value.shape) != count) continue;
+      if (graph_.at(anchor).kind != ValueKind::product && value.shape != graph_.shape(anchor)) continue;
+      region.insert(id);
+      if (value.kind == ValueKind::pointwise && gathers_all(region, anchor, id)) end = id;
+      if (is_stored(id)) break;
+    }
+    return end;
+  }
+
+  // Whether all that reads the region before `last` leads into it, and nothing of it has to be stored.
+  [[nodiscard]] bool gathers_all(const std::set<ValueId>& region, ValueId anchor, ValueId last) const {
+    std::set<ValueId> leading{last};
+    for (auto it = region.rbegin(); it != region.rend(); ++it) {
+      if (*it == last) continue;
+      if (*it != anchor && is_stored(*it)) return false;
+      bool leads = false;
+      for (const ValueId user : users_[static_cast<std::size_t>(*it)]) {
+        if (!needed_.contains(user)) continue;
+        if (!leading.contains(user)) return false;
+        leads = true;
+      }
+      if (!leads) return false;
+      leading.insert(*it);
+    }
+    return true;
+  }
+
+  // Marks one more reduction that cannot stay inside the stage that reads it; false: all have found their place.
+  bool settle_reductions() {
+    for (const ValueId root : std::set<ValueId>(stored_)) {
+      const bool anchored = anchor_of_.contains(root);
+      std::vector<Reached> inside;
+      reached(root, [&](const Reached& at) {
+        const ValueKind kind = graph_.at(at.value).kind;
+        if ((kind == ValueKind::reduce || kind == ValueKind::arg_reduce) && (at.value == root || !is_stored(at.value)))
+          inside.push_back(at);
+      });
+      ValueId largest = -1;
+      std::uint64_t rows = 0;
+      for (const auto& at : inside) {
+        if (at.value != root && (anchored || !wants("fuse_row_passes"))) return store(at.value), true;
+        if (at.within >= 0) {  // inside another reduction
+          if ((at.dims() & kReducedBit) == 0) continue;
+          const ValueId whole = graph_.at(at.within).operands[0];
+          const ValueId computed = behind_reshapes(graph_, whole);
+          const bool cheap = numel(graph_.shape(whole)) <= 4 * numel(graph_.shape(at.value));
+          store(cheap && is_computed(graph_.at(computed)) && !is_stored(computed) ? computed : at.value);
+          return true;
+        }
+        const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
+        if (largest < 0 || work > numel(graph_.shape(graph_.at(largest).operands[0]))) {
+          largest = at.value;
+          rows = at.dims();
+        }
+      }
+      for (const auto& at : inside) {
+        if (at.value == root) continue;
+        const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
+        const bool same_rows = at.dims() == rows && positions(root, rows) <= numel(graph_.shape(at.value));
+        const bool enough = positions(root, rows) >= 2 * threads_ || work < kSmallWork;
+        if (!same_rows || !enough) return store(at.value), true;
+      }
+    }
+    return false;
+  }
+
+  // How many positions the given dimensions of a root have.
+  [[nodiscard]] std::int64_t positions(ValueId root, std::uint64_t dims) const {
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d < graph_.shape(root).size(); ++d)
+      if ((dims >> d & 1) != 0) count *= graph_.shape(root)[d];
+    return count;
+  }
+
+  void make_stages() {
+    for (const ValueId root : stored_) {
+      Stage stage;
+      stage.roots = {root};
+      if (const auto found = anchor_of_.find(root); found != anchor_of_.end()) stage.anchor = found->second;
+      std::uint64_t rows = 0;
+      int reductions = 0;
+      bool chain = false;
+      reached(root, [&](const Reached& at) {
+        const Value& value = graph_.at(at.value);
+        if (at.value != root && is_computed(value) && !is_stored(at.value) && at.value != stage.anchor) chain = true;
+        if (value.kind != ValueKind::reduce || (at.value != root && is_stored(at.value))) return;
+        ++reductions;
+        if (at.within < 0) rows |= at.dims();
+      });
+      stage.has_reductions = reductions > 0;
+      for (int d = 0; d < static_cast<int>(graph_.shape(root).size()); ++d)
+        if (!stage.has_reductions || (rows >> d & 1) != 0) stage.row_dims.push_back(d);
+      if (chain) plan_.fused.emplace_back("fuse_chain");
+      if (reductions > 0 && (reductions > 1 || graph_.at(root).kind != ValueKind::reduce))
+        plan_.fused.emplace_back("fuse_row_passes");
+      plan_.stages.push_back(std::move(stage));
+    }
+    join_stages();
+  }
+
+  // Whether every read of `earlier` in a stage is at the stage's own position of the given dimensions.
+  [[nodiscard]] bool reads_in_place(const Stage& stage, ValueId earlier, const std::vector<int>& dims) const {
+    bool in_place = true;
+    for (const ValueId root : stage.roots)
+      reached(root, [&](const Reached& at) {
+        if (at.value != earlier) return;
+        for (const int d : dims) {
+          const auto& use = at.uses[static_cast<std::size_t>(d)];
+          if (graph_.shape(earlier)[static_cast<std::size_t>(d)] != 1 && use.same != d) in_place = false;
+        }
+      });
+    return in_place;
+  }
+
+  [[nodiscard]] bool reads(const Stage& stage, ValueId value) const {
+    bool found = false;
+    for (const ValueId root : stage.roots)
+      reached(root, [&](const Reached& at) { found = found || (at.value == value && at.value != root); });
+    return found;
+  }
+
+  // Stages of one shape become one, where that saves reading the same memory again: pointwise ones side by side, and one before
+  // the rows that read it.
+  void join_stages() {
+    if (!wants("fuse_chain")) return;
+    std::vector<Stage> joined;
+    for (Stage& stage : plan_.stages) {
+      Stage* before = joined.empty() ? nullptr : &joined.back();
+      const auto plain = [&](const Stage& s) {
+        return s.anchor < 0 && !s.has_reductions && graph_.at(s.roots[0]).kind == ValueKind::pointwise;
+      };
+      const bool possible = before != nullptr && plain(*before) && stage.anchor < 0 &&
+                            graph_.shape(before->roots[0]) == graph_.shape(stage.roots[0]) &&
+                            numel(graph_.shape(stage.roots[0])) > 1;
+      bool join = possible && (plain(stage) ? shares_memory(*before, stage) : stage.has_reductions && wants("fuse_row_passes"));
+      if (join && stage.has_reductions)
+        join = std::ranges::all_of(before->roots,
+                                   [&](ValueId r) { return reads(stage, r) && reads_in_place(stage, r, stage.row_dims); });
+      if (join && !stage.has_reductions)
+        join = std::ranges::all_of(before->roots, [&](ValueId r) { return reads_in_place(stage, r, all_of(r)); });
+      if (!join) {
+        joined.push_back(std::move(stage));
+        continue;
+      }
+      stage.roots.insert(stage.roots.begin(), before->roots.begin(), before->roots.end());
+      plan_.fused.emplace_back(stage.has_reductions ? "fuse_row_passes" : "fuse_chain");
+      *before = std::move(stage);
+    }
+    plan_.stages = std::move(joined);
+  }
+
+  [[nodiscard]] std::vector<int> all_of(ValueId root) const {
+    std::vector<int> dims(graph_.shape(root).size());
+    for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int>(d);
+    return dims;
+  }
+
+  [[nodiscard]] bool shares_memory(const Stage& a, const Stage& b) const {
+    const auto memory = [&](const Stage& stage) {
+      std::set<ValueId> all(stage.roots.begin(), stage.roots.end());
+      for (const ValueId root : stage.roots)
+        reached(root, [&](const Reached& at) {
+          if (graph_.at(at.value).kind == ValueKind::argument || is_stored(at.value)) all.insert(at.value);
+        });
+      return all;
+    };
+    const auto of_a = memory(a);
+    return std::ranges::any_of(memory(b), [&](ValueId id) { return of_a.contains(id); });
+  }
+
+  void make_buffers() {
+    for (const ValueId root : stored_) {
+      Buffer buffer;
+      buffer.dtype = graph_.dtype(root);
+      buffer.shape = graph_.shape(root);
+      if (const auto found = output_of_.find(root); found != output_of_.end()) {
+        buffer.name = outputs_.specs[found->second]->c_name;
+        buffer.output = true;
+      }
+      plan_.buffers[root] = std::move(buffer);
+    }
+  }
+
+  const Graph& graph_;
+  const PlannedOutputs& outputs_;
+  const std::set<std::string>& strategies_;
+  int threads_;
+  std::vector<std::vector<ValueId>> users_;
+  std::set<ValueId> needed_;
+  std::set<ValueId> stored_;
+  std::map<ValueId, ValueId> anchor_of_;
+  std::map<ValueId, std::size_t> output_of_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads) {
+  return Planner(graph, outputs, strategies, threads).make();
+}
+
+}  // namespace kw

@@ -1,0 +1,150 @@
+#include "playbook/reach.h"
+
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+// Dimensions of a reshape's operand by those of its result: groups of both with the same number of elements.
+std::vector<DimUse> through_reshape(const Shape& from, const Shape& to, const std::vector<DimUse>& uses) {
+  std::vector<DimUse> result(to.size());
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < from.size() || j < to.size()) {
+    const std::size_t first_i = i;
+    const std::size_t first_j = j;
+    std::int64_t a = i < from.size() ? from[i++] : 1;
+    std::int64_t b = j < to.size() ? to[j++] : 1;
+    while (a != b) {
+      if (a < b && i < from.size()) {
+        a *= from[i++];
+      } else if (j < to.size()) {
+        b *= to[j++];
+      } else {
+        break;
+      }
+    }
+    std::uint64_t dims = 0;
+    for (std::size_t k = first_i; k < i; ++k) dims |= uses[k].dims;
+    const bool single = i == first_i + 1 && j == first_j + 1;
+    for (std::size_t k = first_j; k < j; ++k) result[k] = {to[k] == 1 ? 0 : dims, single ? uses[first_i].same : -1};
+  }
+  return result;
+}
+
+class ReachWalk {
+ public:
+  ReachWalk(const Graph& graph, ValueId root, const std::function<bool(ValueId)>& is_stored,
+            const std::function<void(const Reached&)>& visit)
+      : graph_(graph), root_(root), is_stored_(is_stored), visit_(visit) {}
+
+  void walk(const Reached& at) {
+    std::string key = fmt::format("{}|{}", at.value, at.within);
+    for (const auto& use : at.uses) key += fmt::format("|{}:{}", use.dims, use.same);
+    if (!seen_.insert(key).second) return;
+    visit_(at);
+    const Value& value = graph_.at(at.value);
+    if (at.value != root_ && (is_stored_(at.value) || is_anchor(value))) return;
+    switch (value.kind) {
+      case ValueKind::view: {
+        Reached next{value.operands[0], {}, at.within};
+        for (const auto& map : value.map) {
+          if (map.out_dim < 0) {
+            next.uses.emplace_back();
+            continue;
+          }
+          DimUse use = at.uses[static_cast<std::size_t>(map.out_dim)];
+          if (map.scale != 1 || map.offset != 0) use.same = -1;
+          next.uses.push_back(use);
+        }
+        walk(next);
+        return;
+      }
+      case ValueKind::reshape:
+        walk({value.operands[0], through_reshape(value.shape, graph_.shape(value.operands[0]), at.uses), at.within});
+        return;
+      case ValueKind::reduce:
+      case ValueKind::arg_reduce: {
+        Reached next{value.operands[0], at.uses, at.within < 0 ? at.value : at.within};
+        for (const int d : value.dims) next.uses.insert(next.uses.begin() + d, DimUse{kReducedBit, -1});
+        walk(next);
+        return;
+      }
+      case ValueKind::gather: {
+        Reached next{value.operands[0], at.uses, at.within};
+        next.uses[static_cast<std::size_t>(value.dims[0])] = {at.dims(), -1};
+        walk(next);
+        walk({value.operands[1], at.uses, at.within});
+        return;
+      }
+      case ValueKind::product:
+        walk({value.operands[0], {at.uses[0], at.uses[1], {kReducedBit, -1}}, at.within});
+        walk({value.operands[1], {at.uses[0], {kReducedBit, -1}, at.uses[2]}, at.within});
+        return;
+      case ValueKind::pad:
+      case ValueKind::concat:
+      case ValueKind::window:
+      case ValueKind::scan: {
+        std::vector<DimUse> uses = at.uses;
+        for (auto& use : uses) use.same = -1;
+        if (value.kind == ValueKind::window || value.kind == ValueKind::scan)
+          for (auto& use : uses) use.dims |= kReducedBit;
+        for (const ValueId operand : value.operands)
+          walk({operand, graph_.shape(operand).empty() ? std::vector<DimUse>{} : uses, at.within});
+        return;
+      }
+      default:
+        for (const ValueId operand : value.operands) walk({operand, at.uses, at.within});
+    }
+  }
+
+ private:
+  const Graph& graph_;
+  ValueId root_;
+  const std::function<bool(ValueId)>& is_stored_;
+  const std::function<void(const Reached&)>& visit_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+void visit_reached(const Graph& graph, ValueId root, const std::function<bool(ValueId)>& is_stored,
+                   const std::function<void(const Reached&)>& visit) {
+  Reached start{root, {}, -1};
+  for (int d = 0; d < static_cast<int>(graph.shape(root).size()); ++d)
+    start.uses.push_back({graph.shape(root)[static_cast<std::size_t>(d)] == 1 ? 0 : std::uint64_t{1} << d, d});
+  ReachWalk(graph, root, is_stored, visit).walk(start);
+}
+
+ValueId behind_reshapes(const Graph& graph, ValueId id) {
+  for (;;) {
+    const Value& value = graph.at(id);
+    if (value.kind == ValueKind::reshape) {
+      id = value.operands[0];
+      continue;
+    }
+    if (value.kind != ValueKind::view || numel(value.shape) != numel(graph.shape(value.operands[0]))) return id;
+    int last = -1;
+    for (const auto& map : value.map) {
+      if (map.out_dim < 0) continue;
+      if (map.out_dim < last || map.scale != 1 || map.offset != 0) return id;
+      last = map.out_dim;
+    }
+    id = value.operands[0];
+  }
+}
+
+bool is_anchor(const Value& value) {
+  return value.kind == ValueKind::product || value.kind == ValueKind::window || value.kind == ValueKind::scan ||
+         value.kind == ValueKind::arg_reduce;
+}
+
+bool is_computed(const Value& value) {
+  return value.kind == ValueKind::pointwise || value.kind == ValueKind::reduce || value.kind == ValueKind::gather ||
+         value.kind == ValueKind::pad || value.kind == ValueKind::concat || is_anchor(value);
+}
+
+}  // namespace kw

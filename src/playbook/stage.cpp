@@ -1,0 +1,92 @@
+#include "playbook/stage.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kw {
+
+StageWriter::StageWriter(const Graph& of_graph, const Plan& of_plan, const MachineFacts& of_machine,
+                         std::set<std::string> strategies, std::set<std::string> reserved)
+    : graph(of_graph),
+      plan(of_plan),
+      machine(of_machine),
+      emitter(of_graph, std::move(reserved)),
+      strategies_(std::move(strategies)) {
+  emitter.vector_maths = wants("vector_maths");
+  emitter.reciprocals = wants("reciprocal_multiply");
+}
+
+bool StageWriter::use(const std::string& strategy) {
+  if (!wants(strategy)) return false;
+  claims_.insert(strategy);
+  return true;
+}
+
+std::string StageWriter::knob(const std::string& name, std::int64_t standard, const std::vector<std::int64_t>& values) {
+  const auto known = std::ranges::find_if(knobs_, [&](const Knob& knob) { return knob.name == name; });
+  if (known == knobs_.end()) knobs_.push_back({name, standard, values});
+  return name;
+}
+
+void StageWriter::require(const std::string& condition) {
+  if (std::ranges::find(constraints_, condition) == constraints_.end()) constraints_.push_back(condition);
+}
+
+std::string StageWriter::scratch(const std::string& hint, std::string_view type, const std::string& count, bool per_thread) {
+  const std::string name = emitter.unique(hint);
+  declare(fmt::format("alignas(64) static {}{} {}[{}];", per_thread ? "thread_local " : "", type, name, count));
+  return name;
+}
+
+void StageWriter::declare(const std::string& text) {
+  if (std::ranges::find(declarations_, text) == declarations_.end()) declarations_.push_back(text);
+}
+
+std::string StageWriter::prepared(const std::string& hint, const std::string& count,
+                                  const std::function<void(Emitter& emitter, const std::string& name)>& fill) {
+  const std::string name = emitter.unique(hint);
+  std::set<std::string> reserved;
+  for (ValueId id = 0; id < graph.size(); ++id)
+    if (!graph.at(id).name.empty()) reserved.insert(graph.at(id).name);
+  reserved.insert({name, "memory", "weights"});
+  Emitter own(graph, reserved);
+  own.vector_maths = emitter.vector_maths;
+  fill(own, name);
+  for (const auto& piece : own.needed()) emitter.need(piece);
+  prepared_.push_back({name, count, own.take_text()});
+  return name;
+}
+
+std::string StageWriter::parallel_pragma(std::int64_t iterations, std::int64_t elements, bool uneven) {
+  constexpr std::int64_t kWorthThreads = 16384;
+  if (iterations < 2 || elements < kWorthThreads || !use("parallel_outer")) return "";
+  if (!uneven || !wants("balanced_schedule") || iterations < 4 * machine.threads)
+    return "#pragma omp parallel for schedule(static)";
+  use("balanced_schedule");
+  knob("KW_CHUNK", 4, {1, 2, 4, 8, 16});
+  return "#pragma omp parallel for schedule(dynamic, KW_CHUNK)";
+}
+
+bool StageWriter::attempt(const std::function<void()>& write) {
+  const auto claims = claims_;
+  const auto knobs = knobs_;
+  const auto constraints = constraints_;
+  const auto declarations = declarations_;
+  const auto prepared = prepared_;
+  if (emitter.attempt(write)) return true;
+  claims_ = claims;
+  knobs_ = knobs;
+  constraints_ = constraints;
+  declarations_ = declarations;
+  prepared_ = prepared;
+  return false;
+}
+
+std::span<const Family> families() {
+  static const Family all[] = {product_family, window_family, scan_family, arg_family,  whole_family,
+                               columns_family, rows_family,   flat_family, naive_family};
+  return all;
+}
+
+}  // namespace kw

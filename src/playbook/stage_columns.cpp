@@ -1,0 +1,222 @@
+// Reductions over an outer dimension: vectors of columns, each lane with its own result, and what is made of them.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "playbook/loops.h"
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+// The reductions inside a stage, each after those that it needs.
+std::vector<ValueId> reductions_inside(const StageWriter& writer, const Stage& stage) {
+  std::set<ValueId> found;
+  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  for (const ValueId root : stage.roots)
+    visit_reached(writer.graph, root, stored, [&](const Reached& at) {
+      if (writer.graph.at(at.value).kind == ValueKind::reduce && (at.value == root || !stored(at.value))) found.insert(at.value);
+    });
+  return {found.begin(), found.end()};
+}
+
+std::string columns_why_not(const StageWriter& writer, const Stage& stage) {
+  if (stage.anchor >= 0) return "it has an anchor";
+  if (!stage.has_reductions) return "it has no reductions";
+  if (!writer.wants("explicit_vectors")) return "vectors are not wanted";
+  const Shape& shape = writer.graph.shape(stage.roots[0]);
+  const int last = static_cast<int>(shape.size()) - 1;
+  if (stage.row_dims.empty() || stage.row_dims.back() != last) return "the rows are not side by side";
+  if (shape.back() < kMostLanes) return "there are few columns";
+  for (const ValueId id : reductions_inside(writer, stage)) {
+    const Value& value = writer.graph.at(id);
+    if (value.dtype != DType::f32) return "it is not all float32";
+    const int innermost = static_cast<int>(writer.graph.shape(value.operands[0]).size()) - 1;
+    if (value.dims.back() == innermost) return "the innermost dimension is reduced";
+  }
+  return "";
+}
+
+class ColumnsWriter {
+ public:
+  ColumnsWriter(StageWriter& writer, const Stage& stage)
+      : writer_(writer), e_(writer.emitter), stage_(stage), shape_(writer.graph.shape(stage.roots[0])), columns_(shape_.back()) {
+    outer_dims_ = stage.row_dims;
+    outer_dims_.pop_back();
+    for (int d = 0; d < static_cast<int>(shape_.size()); ++d)
+      if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) inner_dims_.push_back(d);
+    rows_ = product_of(shape_, outer_dims_);
+    work_ = numel(shape_);
+    for (const ValueId id : reductions_inside(writer, stage))
+      work_ = std::max(work_, numel(writer.graph.shape(writer.graph.at(id).operands[0])));
+  }
+
+  void write() {
+    e_.columns = true;
+    std::string from = "0";
+    const std::int64_t widest = 16 * kMostLanes;
+    if (writer_.wants("tile_columns") && columns_ >= 2 * kMostLanes && writer_.attempt([&] { write_tiles(); })) {
+      from = fmt::format("{} / (KW_TILE * kw_lanes) * (KW_TILE * kw_lanes)", columns_);
+    }
+    const bool rest = from == "0" || columns_ % widest != 0;
+    if (rest && !writer_.attempt([&] { write_vectors(from); })) {
+      // Nothing has a vector form: one column at a time.
+      e_.columns = false;
+      write_single("0");
+      return;
+    }
+    e_.columns = false;
+    if (columns_ % kMostLanes != 0) write_single(fmt::format("{0} / kw_lanes * kw_lanes", columns_));
+    writer_.use("explicit_vectors");
+  }
+
+ private:
+  // A loop over all rows and all pieces of `step` columns of [from, columns_), as one; the first column of the piece.
+  Index open_pieces(const std::string& from, const std::string& step, std::string& first) {
+    const std::string per_row = e_.unique("pieces");
+    e_.line(fmt::format("constexpr std::int64_t {} = ({} - {}) / ({});", per_row, columns_, from, step));
+    const VarId piece = e_.variable("piece", rows_ * columns_);
+    const std::string pragma = writer_.parallel_pragma(rows_ * columns_ / kMostLanes, work_, true);
+    e_.open(fmt::format("{3}for (std::int64_t {0} = 0; {0} < {1} * {2}; ++{0}) {{", e_.name(piece), rows_, per_row,
+                        pragma.empty() ? "" : pragma + "\n"),
+            {piece});
+    first = e_.unique("first");
+    e_.line(fmt::format("const std::int64_t {} = {} + {} % {} * ({});", first, from, e_.name(piece), per_row, step));
+    Index index(shape_.size());
+    if (rows_ > 1) {
+      const VarId row = e_.define("row", fmt::format("{} / {}", e_.name(piece), per_row), {0, rows_ - 1});
+      index = with_dims(index, outer_dims_, e_.unflatten(Affine::variable(row), shape_of_dims(shape_, outer_dims_)));
+    }
+    return index;
+  }
+
+  void store_inside(const Index& index, const std::function<void(const Index&)>& store) {
+    Index parts;
+    for (const int d : inner_dims_) parts.push_back(Affine::variable(e_.open_loop("k", shape_[static_cast<std::size_t>(d)])));
+    store(with_dims(index, inner_dims_, parts));
+    for (std::size_t i = 0; i < inner_dims_.size(); ++i) e_.close();
+  }
+
+  void store_root(ValueId root, const Index& index) { store_targets(writer_, {{root, root, Index(shape_.size())}}, index); }
+
+  // One vector of columns at a time.
+  void write_vectors(const std::string& from) {
+    std::string first;
+    Index index = open_pieces(from, "kw_lanes", first);
+    index.back() = Affine::variable(e_.define("column", first, {0, columns_ - 1}, true));
+    for (const ValueId root : stage_.roots) {
+      store_inside(index, [&](const Index& at) { store_root(root, at); });
+      if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
+    }
+    forget_roots();
+    e_.close();
+  }
+
+  void write_single(const std::string& from) {
+    std::string first;
+    Index index = open_pieces(from, "1", first);
+    index.back() = Affine::variable(e_.define("column", first, {0, columns_ - 1}));
+    for (const ValueId root : stage_.roots) {
+      store_inside(index, [&](const Index& at) { store_root(root, at); });
+      if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
+    }
+    forget_roots();
+    e_.close();
+  }
+
+  void forget_roots() {
+    for (const ValueId root : stage_.roots) e_.forget(root);
+  }
+
+  // Tiles of several vectors side by side: whole cache lines of each row of the reduced dimension.
+  void write_tiles() {
+    std::vector<std::int64_t> tiles;
+    for (const std::int64_t tile : {2, 4, 8, 16})
+      if (tile * kMostLanes <= columns_) tiles.push_back(tile);
+    writer_.knob("KW_TILE", std::min<std::int64_t>(tiles.back(), 8), tiles);
+    std::string first;
+    const Index index = open_pieces("0", "KW_TILE * kw_lanes", first);
+    std::vector<std::pair<ValueId, std::string>> done;  // with the array of their results
+    const auto in_tile = [&](const std::function<void(const Index&, const std::string&)>& body, const Index& at) {
+      const std::string t = e_.unique("t");
+      e_.open(fmt::format("#pragma GCC unroll 16\nfor (int {0} = 0; {0} < KW_TILE; ++{0}) {{", t));
+      Index own = at;
+      const VarId column = e_.define("column", fmt::format("{} + {} * kw_lanes", first, t), {0, columns_ - 1}, true);
+      own.back() = Affine::variable(column);
+      for (const auto& [id, results] : done)
+        e_.provide(id, result_index(id, own), {fmt::format("{}[{}]", results, t), DType::f32, true});
+      body(own, t);
+      e_.close();
+    };
+    for (const ValueId id : reductions_inside(writer_, stage_)) {
+      const Value& value = writer_.graph.at(id);
+      const std::string results = e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
+      const bool block = value.fn == "sum" && numel(shape_of_dims(writer_.graph.shape(value.operands[0]), value.dims)) > 4096;
+      if (block) e_.set_trouble("a long sum");
+      e_.need("splat");
+      e_.line(fmt::format("kw_vec {}[KW_TILE];", results));
+      e_.line(fmt::format("for (auto& start : {}) start = kw_splat({});", results, Emitter::identity(value.fn, DType::f32)));
+      Index reduced;
+      for (const int d : value.dims)
+        reduced.push_back(Affine::variable(e_.open_loop("k", writer_.graph.shape(value.operands[0])[static_cast<std::size_t>(d)])));
+      in_tile(
+          [&](const Index& own, const std::string& t) {
+            const Index of_result = result_index(id, own);
+            Index at;
+            std::size_t next_free = 0;
+            std::size_t next_reduced = 0;
+            for (int d = 0; d < static_cast<int>(writer_.graph.shape(value.operands[0]).size()); ++d) {
+              const bool is_reduced = next_reduced < value.dims.size() && value.dims[next_reduced] == d;
+              at.push_back(is_reduced ? reduced[next_reduced++] : of_result[next_free++]);
+            }
+            const std::string acc = fmt::format("{}[{}]", results, t);
+            const Expr term = e_.as_vector(e_.emit(value.operands[0], at));
+            e_.line(fmt::format("{} = {};", acc, e_.combine(value.fn, {acc, DType::f32, true}, term).text));
+          },
+          index);
+      for (std::size_t i = 0; i < value.dims.size(); ++i) e_.close();
+      done.emplace_back(id, results);
+    }
+    for (const ValueId root : stage_.roots) {
+      store_inside(index,
+                   [&](const Index& at) { in_tile([&](const Index& own, const std::string&) { store_root(root, own); }, at); });
+      if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
+    }
+    forget_roots();
+    e_.close();
+    writer_.use("tile_columns");
+  }
+
+  // The index of a reduction's result for a position of the rows.
+  Index result_index(ValueId id, const Index& own) {
+    Index found;
+    const auto stored = [&](ValueId value) { return writer_.plan.buffers.contains(value); };
+    for (const ValueId root : stage_.roots)
+      visit_reached(writer_.graph, root, stored, [&](const Reached& at) {
+        if (at.value != id || !found.empty()) return;
+        for (const auto& use : at.uses) {
+          if (use.same < 0 && use.dims != 0) e_.set_trouble("a reduction at a position that is not the row's own");
+          found.push_back(use.same < 0 ? Affine(0) : own[static_cast<std::size_t>(use.same)]);
+        }
+      });
+    return found;
+  }
+
+  StageWriter& writer_;
+  Emitter& e_;
+  const Stage& stage_;
+  Shape shape_;
+  std::int64_t columns_;
+  std::vector<int> outer_dims_;
+  std::vector<int> inner_dims_;
+  std::int64_t rows_ = 1;
+  std::int64_t work_ = 1;
+};
+
+void write_columns(StageWriter& writer, const Stage& stage) { ColumnsWriter(writer, stage).write(); }
+
+}  // namespace
+
+const Family columns_family{"columns", columns_why_not, write_columns};
+
+}  // namespace kw

@@ -1,0 +1,123 @@
+// Reductions and what is made of them, row by row: everything of a row while it is in cache.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "playbook/loops.h"
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+constexpr std::int64_t kMostKeptBytes = 512 * 1024;
+
+std::string rows_why_not(const StageWriter& writer, const Stage& stage) {
+  if (stage.anchor >= 0) return "it has an anchor";
+  if (!stage.has_reductions) return "it has no reductions";
+  if (!writer.wants("explicit_vectors") && !writer.wants("parallel_outer") && !writer.wants("fuse_row_passes"))
+    return "neither vectors nor threads are wanted";
+  return "";
+}
+
+bool is_costly(const Value& value) {
+  static const std::set<std::string> costly{"exp",  "expm1",     "log", "tanh",     "sigmoid", "silu", "mish",
+                                            "gelu", "gelu_tanh", "erf", "softplus", "pow",     "div"};
+  return value.kind == ValueKind::pointwise && costly.contains(value.fn);
+}
+
+// Costly values that a row needs both in a reduction and after it.
+std::vector<ValueId> values_to_keep(const StageWriter& writer, const Stage& stage) {
+  std::map<ValueId, std::pair<bool, bool>> seen;  // inside a reduction, outside
+  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  for (const ValueId root : stage.roots)
+    visit_reached(writer.graph, root, stored, [&](const Reached& at) {
+      if (!is_costly(writer.graph.at(at.value)) || at.value == root) return;
+      (at.within >= 0 ? seen[at.value].first : seen[at.value].second) = true;
+    });
+  std::vector<ValueId> kept;
+  for (const auto& [id, where] : seen)
+    if (where.first && where.second && writer.graph.shape(id) == writer.graph.shape(stage.roots[0]) &&
+        writer.graph.dtype(id) == DType::f32)
+      kept.push_back(id);
+  return kept;
+}
+
+// Computes a row of a value into memory of the thread's own; what follows reads it there.
+void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::vector<int>& row_dims,
+              const std::vector<int>& inner_dims, InnerForm form) {
+  Emitter& e = writer.emitter;
+  Buffer buffer{"", DType::f32, writer.graph.shape(id), false};
+  for (const int d : row_dims) buffer.shape[static_cast<std::size_t>(d)] = 1;
+  const std::int64_t count = numel(buffer.shape);
+  if (count * 4 > kMostKeptBytes || count < kMostLanes) return;
+  const std::string memory = writer.scratch("row_values", "float", fmt::format("{}", count), true);
+  buffer.name = e.unique("kept");
+  e.line(fmt::format("float* const {} = {};", buffer.name, memory));
+  const Shape inner = shape_of_dims(writer.graph.shape(id), inner_dims);
+  const auto loops = [&] {
+    write_vector_loop(writer, count, "0", fmt::format("{}", count), [&](VarId j) {
+      const Index at = with_dims(index, inner_dims, e.unflatten(Affine::variable(j), inner));
+      e.store(buffer, at, e.emit(id, at));
+    });
+  };
+  if (form == InnerForm::scalar || !writer.attempt(loops)) {
+    Index parts;
+    for (const auto size : inner) parts.push_back(Affine::variable(e.open_loop("k", size)));
+    const Index at = with_dims(index, inner_dims, parts);
+    e.store(buffer, at, e.emit(id, at));
+    for (std::size_t i = 0; i < inner.size(); ++i) e.close();
+  }
+  e.materialise(id, buffer);
+  writer.use("keep_row_values");
+}
+
+void write_rows(StageWriter& writer, const Stage& stage) {
+  Emitter& e = writer.emitter;
+  const Shape shape = writer.graph.shape(stage.roots[0]);
+  std::vector<int> inner_dims;
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+    if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) inner_dims.push_back(d);
+  std::int64_t work = numel(shape);
+  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  for (const ValueId root : stage.roots)
+    visit_reached(writer.graph, root, stored,
+                  [&](const Reached& at) { work = std::max(work, numel(writer.graph.shape(at.value))); });
+  const std::int64_t rows = product_of(shape, stage.row_dims);
+  e.reduce_style = wanted_reduce_style(writer);
+  const InnerForm form = writer.wants("explicit_vectors") ? InnerForm::any : InnerForm::scalar;
+  Index index(shape.size());
+  const bool looped = rows > 1;
+  if (looped) {
+    const VarId row = e.open_loop("row", rows, writer.parallel_pragma(rows, work, true));
+    index = with_dims(index, stage.row_dims, e.unflatten(Affine::variable(row), shape_of_dims(shape, stage.row_dims)));
+  } else {
+    e.open("{");
+  }
+  std::vector<ValueId> kept;
+  if (writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
+  for (const ValueId id : kept) keep_row(writer, id, index, stage.row_dims, inner_dims, form);
+  for (const ValueId root : stage.roots) {
+    if (inner_dims.empty()) {
+      store_targets(writer, {{root, root, Index(shape.size())}}, index);
+    } else {
+      const auto targets = targets_of(writer, root, 0);
+      const bool pieces = targets.size() > 1 && std::ranges::find(inner_dims, writer.graph.at(root).dims[0]) != inner_dims.end();
+      if (pieces) {
+        for (const auto& target : targets) write_inner_loops(writer, {target}, index, inner_dims, form);
+      } else {
+        write_inner_loops(writer, {{root, root, Index(shape.size())}}, index, inner_dims, form);
+      }
+    }
+    if (root != stage.roots.back()) e.materialise(root, writer.buffer(root));
+  }
+  for (const ValueId id : kept) e.forget(id);
+  e.close();
+  if (form == InnerForm::any) writer.use("explicit_vectors");
+  e.reduce_style = {};
+}
+
+}  // namespace
+
+const Family rows_family{"rows", rows_why_not, write_rows};
+
+}  // namespace kw

@@ -1,0 +1,53 @@
+#include <map>
+
+#include "playbook/kernel_text.h"
+
+namespace kw {
+
+std::string_view strategy_words(const std::string& id) {
+  static const std::map<std::string, std::string_view> words{
+      {"parallel_outer", "the outer loops run on all threads"},
+      {"balanced_schedule", "threads take pieces of work as they finish"},
+      {"explicit_vectors", "the inner loops work on vectors"},
+      {"vector_maths", "functions are polynomials on vectors"},
+      {"unroll_inner", "several vectors an iteration"},
+      {"stream_stores", "outputs are written past the caches"},
+      {"fuse_chain", "pointwise operations where they are used"},
+      {"reciprocal_multiply", "one division a row, then multiplications"},
+      {"prefetch_ahead", "what is read next is asked for early"},
+      {"fuse_row_passes", "all passes over a row while it is in cache"},
+      {"multiple_accumulators", "independent running results"},
+      {"blocked_sums", "sums of sums of blocks"},
+      {"online_softmax", "maximum and sum of exponentials in one pass"},
+      {"single_pass_moments", "mean and variance in one pass"},
+      {"keep_row_values", "what a row computes is kept for its second use"},
+      {"tile_columns", "tiles of neighbouring columns"},
+      {"split_reduction", "long reductions are shared out and combined"},
+      {"vector_scan", "prefix sums within a vector"},
+      {"split_scan", "long rows are scanned in chunks by several threads"},
+      {"scan_columns", "scans over vectors of columns"},
+      {"window_interior", "windows inside run without checks of bounds"},
+      {"separable_window", "one dimension of the window after the other"},
+      {"vector_argument", "vectors of candidates with their positions"},
+      {"register_tile", "a tile of the output in registers"},
+      {"cache_tile_depth", "blocks of the inner dimension sized for the caches"},
+      {"cache_tile_rows", "blocks of rows sized for the caches"},
+      {"pack_left", "panels of the left operand in the order of reading"},
+      {"pack_right", "panels of the right operand in the order of reading"},
+      {"prepack_weights", "weights packed once"},
+      {"fuse_epilogue", "what follows the product while the tile is hot"},
+      {"fuse_prologue", "what precedes an operand while packing it"},
+      {"parallel_panels", "threads share out panels of the output"},
+      {"split_depth", "the inner dimension is shared out"},
+      {"skip_zero_triangle", "blocks of zeros are left out"},
+      {"diagonal_as_scale", "a diagonal factor scales"},
+      {"mirror_symmetric", "one half of a symmetric matrix is read"},
+      {"dot_rows", "several rows against one read of the vector"},
+      {"fuse_output_reduction", "reductions over the product while tiles are hot"},
+      {"reassociate_product", "a sum over a product becomes a product with sums"},
+  };
+  const auto found = words.find(id);
+  return found == words.end() ? "as its name says" : found->second;
+}
+
+}  // namespace kw
