@@ -245,7 +245,7 @@ std::vector<const Function*> functions_of_a_call(const Disassembly& code) {
 Result<Disassembly> disassemble(const fs::path& object) {
   const std::string objdump = find_program("objdump");
   if (objdump.empty()) return bad_input("objdump is not installed: compiled kernels cannot be read", "apt-get install binutils");
-  const auto run = [&](std::vector<std::string> arguments) {
+  const auto run = [&](const std::vector<std::string>& arguments) {
     std::vector<std::string> argv{objdump};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     argv.insert(argv.end(), {"--", object.string()});
