@@ -4,6 +4,8 @@ option(KW_UNITY "compile several files at a time" ON)
 function(kw_compile_together target)
   if(KW_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE 8)
+    # A file that is included looks like a header to GCC, which then warns of types that no other file can see.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

@@ -18,7 +18,7 @@
 namespace kw {
 namespace {
 
-struct Finding {
+struct LookedFor {
   std::string what;
   bool present = false;
   bool needed = false;  // for the C++ path
@@ -29,9 +29,9 @@ struct Finding {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-Finding program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature,
+LookedFor program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature,
                 const std::string& remedy) {
-  Finding finding{what, false, false, "", feature, remedy};
+  LookedFor finding{what, false, false, "", feature, remedy};
   if (find_program(version_command.front()).empty()) return finding;
   auto outcome = run_command({version_command, {}, "", std::chrono::seconds(10), 4096});
   finding.present = outcome.ok();
@@ -44,8 +44,8 @@ Finding program(const std::string& what, const std::vector<std::string>& version
   return finding;
 }
 
-Finding python_package(const std::string& what, const std::string& module, const std::string& feature, const std::string& remedy) {
-  Finding finding{what, false, false, "", feature, remedy};
+LookedFor python_package(const std::string& what, const std::string& module, const std::string& feature, const std::string& remedy) {
+  LookedFor finding{what, false, false, "", feature, remedy};
   auto python = oracle_python();
   if (!python) return finding;
   const std::string script = fmt::format("import importlib.metadata as m; print(m.version('{}'))", module);
@@ -55,8 +55,8 @@ Finding python_package(const std::string& what, const std::string& module, const
   return finding;
 }
 
-Finding compiler() {
-  Finding finding{"C++ compiler", false, true, "", "C++ kernels", "apt-get install g++"};
+LookedFor compiler() {
+  LookedFor finding{"C++ compiler", false, true, "", "C++ kernels", "apt-get install g++"};
   if (auto version = cpp_compiler_version()) {
     finding.present = true;
     finding.detail = *version;
@@ -64,16 +64,16 @@ Finding compiler() {
   return finding;
 }
 
-Finding sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
-  Finding finding{std::string(sandbox::name_of(mode)), false, false, "", "a sandbox for kernels", remedy};
+LookedFor sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
+  LookedFor finding{std::string(sandbox::name_of(mode)), false, false, "", "a sandbox for kernels", remedy};
   auto status = sandbox::try_mode(mode);
   finding.present = status.ok();
   finding.detail = status ? "works here" : status.error().message;
   return finding;
 }
 
-Finding call_filter() {
-  Finding finding{"seccomp",
+LookedFor call_filter() {
+  LookedFor finding{"seccomp",
                   false,
                   true,
                   "",
@@ -85,14 +85,14 @@ Finding call_filter() {
   return finding;
 }
 
-Finding torch() {
-  Finding finding = python_package("PyTorch", "torch", "references and baselines", "tools/setup");
+LookedFor torch() {
+  LookedFor finding = python_package("PyTorch", "torch", "references and baselines", "tools/setup");
   finding.needed = true;
   return finding;
 }
 
-Finding gpu() {
-  Finding finding{
+LookedFor gpu() {
+  LookedFor finding{
       "NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
   if (find_program("nvidia-smi").empty()) return finding;
   auto outcome = run_command({{"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"}, {}, "", std::chrono::seconds(10), 4096});
@@ -101,8 +101,8 @@ Finding gpu() {
   return finding;
 }
 
-Finding model() {
-  Finding finding{"language model", false, false, "", "model agents", "export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
+LookedFor model() {
+  LookedFor finding{"language model", false, false, "", "model agents", "export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
   for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "KERNELWRIGHT_BASE_URL"})
     if (const char* value = std::getenv(name); value && *value) {
       finding.present = true;
@@ -141,8 +141,8 @@ std::string ceilings_text(const Machine& machine) {
 }  // namespace
 
 Result<int> run_doctor(const DoctorOptions& options, Output& output) {
-  std::vector<Finding> findings;
-  const auto look = [&](const char* what, Finding finding) {
+  std::vector<LookedFor> findings;
+  const auto look = [&](const char* what, LookedFor finding) {
     output.progress(fmt::format("looking for {}", what));
     findings.push_back(std::move(finding));
   };

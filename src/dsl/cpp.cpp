@@ -144,14 +144,14 @@ std::string line_of(const std::string& object, std::uint64_t offset) {
   return line.substr(line.rfind('/') + 1);
 }
 
-std::vector<Knob> declared_knobs(const std::string& text) {
-  std::vector<Knob> knobs;
+std::vector<DeclaredKnob> declared_knobs(const std::string& text) {
+  std::vector<DeclaredKnob> knobs;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     const std::size_t at = line.find("// kw:knob ");
     if (at == std::string::npos) continue;
     std::istringstream words(line.substr(at + 11));
-    Knob knob;
+    DeclaredKnob knob;
     words >> knob.name;
     for (std::string value; words >> value;) knob.values.push_back(value);
     if (is_identifier(knob.name) && !knob.values.empty()) knobs.push_back(knob);

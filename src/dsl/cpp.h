@@ -22,10 +22,10 @@ std::vector<std::string> cpp_flags();
 std::string line_of(const std::string& object, std::uint64_t offset);
 
 // A knob that the source declares: `// kw:knob KW_TILE 32 64 128`.
-struct Knob {
+struct DeclaredKnob {
   std::string name;
   std::vector<std::string> values;
 };
-std::vector<Knob> declared_knobs(const std::string& text);
+std::vector<DeclaredKnob> declared_knobs(const std::string& text);
 
 }  // namespace kw
