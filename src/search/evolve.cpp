@@ -18,6 +18,7 @@ constexpr int kTournament = 3;
 constexpr int kCrossovers = 4, kFurtherMutations = 4;
 constexpr int kClimb = 6;  // changes at a time that belief alone may make
 constexpr double kWorthAClimb = 1.02;
+constexpr int kDraws = 10;
 constexpr int kMigrationInterval = 3;    // generations
 constexpr int kStagnation = 4;           // kernels without a gain after which knobs are tuned, and twice as many before a restart
 constexpr int kStructureStretch = 10;    // kernels after which knobs are tuned even though structure still pays
@@ -49,6 +50,21 @@ Genes Evolve::sampled() {
   std::vector<int> in_order;
   for (const auto& [gain, gene] : drawn) in_order.push_back(gene);
   return bench_.catalogue().together(in_order);
+}
+
+// Of a few draws: a new beginning need not repeat what has failed.
+template <typename Draw>
+Genes Evolve::least_suspicious(const Draw& draw) const {
+  Genes best = draw();
+  double risk = bench_.notebook().risk(best);
+  for (int i = 1; i < kDraws && risk > 0; ++i) {
+    Genes other = draw();
+    if (const double others = bench_.notebook().risk(other); others < risk) {
+      risk = others;
+      best = std::move(other);
+    }
+  }
+  return best;
 }
 
 void Evolve::plan_seeds() {
@@ -287,13 +303,12 @@ void Evolve::end_tuning() {
   since_tuning_ = 0;
   const auto best = tuning->best();
   const Order& order = best ? *best : tuning->start();
-  Outcome outcome = tuning->outcome_of(order.point);
+  const Outcome& outcome = tuning->outcome_of(order.point);
   if (best) since_gain_ = restarts_without_gain_ = 0;
   for (Population& population : islands_)
     for (std::size_t i = 0; i < population.size(); ++i) {
       if (population[i].order.draft->claims != order.draft->claims) continue;
       Member member{order, outcome, true, population[i].home};
-      member.outcome.findings = population[i].outcome.findings;
       population.erase(population.begin() + static_cast<std::ptrdiff_t>(i));
       if (outcome.score.passed) enter(population, std::move(member));
       break;
@@ -321,8 +336,8 @@ bool Evolve::diversify() {
   ++restarts_, ++restarts_without_gain_;
   for (Population& population : islands_) {
     if (population.size() > 1) population.erase(population.begin() + 1, population.end());
-    seeds_.push_back({sampled(), {}, "seed"});
-    seeds_.push_back({random_genes(bench_.catalogue(), random_), {}, "random"});
+    seeds_.push_back({least_suspicious([&] { return sampled(); }), {}, "seed"});
+    seeds_.push_back({least_suspicious([&] { return random_genes(bench_.catalogue(), random_); }), {}, "random"});
   }
   since_gain_ = 0;
   hope_ = 1;

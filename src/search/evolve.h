@@ -46,6 +46,8 @@ class Evolve : public Policy {
   };
   void plan_seeds();
   [[nodiscard]] Genes sampled();
+  template <typename Draw>
+  [[nodiscard]] Genes least_suspicious(const Draw& draw) const;
   void ask_seeds();
   void ask_tuner();
   bool ask_generation();

@@ -125,9 +125,7 @@ void Refine::ask_knobs() {
   if (!tuning_) return;
   const auto best = tuning_->best();
   const Order& order = best ? *best : tuning_->start();
-  const auto findings = std::move(outcome_.findings);
   outcome_ = tuning_->outcome_of(order.point);
-  if (!best) outcome_.findings = findings;
   current_ = order;
   tuning_.reset();
 }
@@ -138,7 +136,8 @@ void Refine::ask_look() {
   looked_ = true;
   without_gain_ = 0;
   tried_here_.clear();
-  if (!current_ || !outcome_.score.passed || !outcome_.findings.empty()) return;
+  if (!current_ || !outcome_.score.passed || !outcome_.findings.empty() || bench_.known(*current_->draft, current_->point, 2))
+    return;
   orders_.push_back(Workbench::again(*current_, "profile", outcome_.index, 2));
   orders_.back().proposal.generation = steps_;
 }

@@ -74,6 +74,11 @@ std::optional<Outcome> Workbench::known(const Draft& draft, const KnobPoint& poi
 Outcome Workbench::note(const Order& order, const Individual& individual) {
   Known& known = kernels_[key_of_kernel(*order.draft, order.point)];
   const bool first = known.effort < 0;
+  if (!first && individual.verdict == Verdict::mistrusted) {
+    // A clock that could not be trusted this time takes nothing from what an earlier one said.
+    known.effort = std::max(known.effort, order.proposal.effort);
+    return known.outcome;
+  }
   const Outcome outcome{individual.index, score_of(individual), first && individual.duplicate_of >= 0, individual.findings};
   known = {std::max(known.effort, order.proposal.effort), outcome};
   if (outcome.duplicate) return outcome;
@@ -104,10 +109,8 @@ std::vector<int> Workbench::promising() const {
 }
 
 TuningSession::TuningSession(Workbench& bench, const Order& start, const Outcome& outcome, int glances, Random random)
-    : bench_(bench),
-      start_(start),
-      tuner_(start.draft->space, start.point, outcome.score, glances, bench.knob_memory(), std::move(random)) {
-  index_[start.point] = outcome.index;
+    : bench_(bench), start_(start), tuner_(start.draft->space, start.point, outcome.score, glances, bench.knob_memory(), random) {
+  outcomes_[start.point] = outcome;
 }
 
 std::vector<Order> TuningSession::ask(int most) {
@@ -116,17 +119,18 @@ std::vector<Order> TuningSession::ask(int most) {
     const std::vector<KnobTrial> trials = tuner_.ask(most);
     for (const KnobTrial& trial : trials) {
       if (const auto known = bench_.known(*start_.draft, trial.point, trial.effort)) {
-        index_[trial.point] = known->index;
+        outcomes_[trial.point] = *known;
         tuner_.tell(trial, known->score);
         continue;
       }
-      auto order = bench_.order(*start_.draft, trial.point, "knobs", {index_.at(start_.point)});
+      auto order = bench_.order(*start_.draft, trial.point, "knobs", {outcomes_.at(start_.point).index});
       if (!order) {
-        const auto earlier = index_.find(trial.point);
+        const auto earlier = outcomes_.find(trial.point);
         Order same = start_;
         same.point = trial.point;
         same.proposal.knobs = start_.draft->space.values(trial.point);
-        order = Workbench::again(same, "knobs", earlier == index_.end() ? index_.at(start_.point) : earlier->second, trial.effort);
+        const Outcome& parent = earlier == outcomes_.end() ? outcomes_.at(start_.point) : earlier->second;
+        order = Workbench::again(same, "knobs", parent.index, trial.effort);
       }
       order->proposal.effort = trial.effort;
       order->knob_gain = 0;
@@ -137,7 +141,7 @@ std::vector<Order> TuningSession::ask(int most) {
 }
 
 void TuningSession::tell(const Order& order, const Outcome& outcome) {
-  index_[order.point] = outcome.index;
+  outcomes_[order.point] = outcome;
   tuner_.tell({order.point, order.proposal.effort}, outcome.score);
 }
 

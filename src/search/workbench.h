@@ -93,13 +93,13 @@ class TuningSession {
   [[nodiscard]] const Order& start() const { return start_; }
   // The order with the best knobs; nothing when the start remains the best.
   [[nodiscard]] std::optional<Order> best() const;
-  [[nodiscard]] Outcome outcome_of(const KnobPoint& point) const { return {index_.at(point), tuner_.score_of(point), false, {}}; }
+  [[nodiscard]] const Outcome& outcome_of(const KnobPoint& point) const { return outcomes_.at(point); }
 
  private:
   Workbench& bench_;
   Order start_;
   Tuner tuner_;
-  std::map<KnobPoint, std::int64_t> index_;
+  std::map<KnobPoint, Outcome> outcomes_;  // the latest
 };
 
 }  // namespace kw

@@ -210,15 +210,20 @@ TEST(EvolveTest, AStrategyThatPaysInAnotherZoneIsDroppedHere) {
 TEST(EvolveTest, FailuresAreAvoidedAfterwards) {
   PlantedLandscape land = rugged();
   land.failing = {{"fuse_all"}, {"tile", "vector_maths"}};
-  auto policy = make_policy("evolve", land.context(6, 2));
-  ASSERT_TRUE(policy.ok());
-  land.drive(**policy, 60, 6);
-  int early = 0, late = 0;
-  for (const Individual& individual : land.individuals)
-    if (!individual.passed()) ++(individual.index < 20 ? early : late);
-  EXPECT_GE(early, 1);
-  EXPECT_LE(late, 10);
-  EXPECT_LE(land.reached(land.optimum(), 0.9), 60);
+  int early = 0, late = 0, reached = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    land.forget();
+    auto policy = make_policy("evolve", land.context(seed, 2));
+    ASSERT_TRUE(policy.ok());
+    land.drive(**policy, 50, seed);
+    for (const Individual& individual : land.individuals)
+      if (!individual.passed()) ++(individual.index < 25 ? early : late);
+    reached += land.reached(land.optimum(), 0.9) <= 50 ? 1 : 0;
+  }
+  std::printf("failures among the first 25 kernels and the next 25, of 5 seeds: %d, %d\n", early, late);
+  EXPECT_GE(early, 5);
+  EXPECT_LE(3 * late, 2 * early);
+  EXPECT_GE(reached, 4);
 }
 
 TEST(EvolveTest, HistoryIsTriedWithItsKnobs) {
