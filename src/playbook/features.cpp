@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "playbook/product.h"
 #include "playbook/reach.h"
 
 namespace kw {
@@ -16,30 +17,89 @@ bool is_maths_function(const std::string& fn) {
 
 void count_reduction(Features& features, const Graph& graph, const Value& value) {
   const Shape& shape = graph.shape(value.operands[0]);
-  std::int64_t terms = 1;
-  for (const int d : value.dims) terms *= shape[static_cast<std::size_t>(d)];
+  double terms = 1;
+  for (const int d : value.dims) terms *= static_cast<double>(shape[static_cast<std::size_t>(d)]);
   const auto results = static_cast<double>(numel(value.shape));
-  const bool inner = value.dims.back() + 1 == static_cast<int>(shape.size());
   features["reductions"] += 1;
-  features[inner ? "inner_reductions" : "outer_reductions"] += 1;
-  if (value.fn == "sum") features["sums"] += 1;
-  if (static_cast<double>(terms) * results <= features["rows"] * features["row_elements"]) return;
-  features["rows"] = results;
-  features["row_elements"] = static_cast<double>(terms);
-  features["columns"] = inner ? 0 : static_cast<double>(shape.back());
+  const bool whole = results == 1;
+  const bool inner = value.dims.back() + 1 == static_cast<int>(shape.size());
+  // Of each kind the largest counts.
+  const char* kind = whole ? "has_whole" : inner ? "has_rows" : "has_columns";
+  const char* count = whole ? "" : inner ? "row_count" : "column_count";
+  const char* length = whole ? "whole_elements" : inner ? "row_elements" : "column_depth";
+  const double known = whole ? features[length] : features[count] * features[length];
+  features[kind] = 1;
+  if (terms * results <= known) return;
+  features[length] = terms;
+  if (!whole) features[count] = results;
 }
 
+double pointwise_above(const Graph& graph, ValueId value) {
+  double count = 0;
+  for (;;) {
+    const Value& at = graph.at(value);
+    if (at.kind == ValueKind::pointwise) count += 1;
+    if (at.operands.empty() || (at.kind != ValueKind::pointwise && at.kind != ValueKind::view && at.kind != ValueKind::reshape))
+      break;
+    value = at.operands[0];
+  }
+  return count;
+}
+
+bool lies_on_the_diagonal(const Band& band) { return band.low == 0 && band.high == 0; }
+
 void count_product(Features& features, const Graph& graph, const Value& value) {
-  features["products"] += 1;
   const auto batch = static_cast<double>(value.shape[0]);
   const auto m = static_cast<double>(value.shape[1]);
   const auto n = static_cast<double>(value.shape[2]);
   const auto k = static_cast<double>(graph.shape(value.operands[0])[2]);
-  if (batch * m * n * k <= features["batch"] * features["m"] * features["n"] * features["k"]) return;
-  features["batch"] = batch;
-  features["m"] = m;
-  features["n"] = n;
-  features["k"] = k;
+  features["has_product"] = 1;
+  features["product_prologue_ops"] += pointwise_above(graph, value.operands[0]) + pointwise_above(graph, value.operands[1]);
+  for (const ValueId operand : value.operands)
+    if (const auto band = band_of(graph, operand)) {
+      const Shape& shape = graph.shape(operand);
+      const bool cuts = band->high < shape[2] - 1 || band->low > 1 - shape[1];
+      if (lies_on_the_diagonal(*band))
+        features["is_diagonal"] = 1;
+      else if (cuts)
+        features["is_triangular"] = 1;
+    }
+  if (batch * m * n * k <= features["product_batch"] * features["product_m"] * features["product_n"] * features["product_k"])
+    return;
+  features["product_batch"] = batch;
+  features["product_m"] = m;
+  features["product_n"] = n;
+  features["product_k"] = k;
+  features["is_matvec"] = m == 1 || n == 1 ? 1 : 0;
+}
+
+// Pointwise values that read a product, at any distance, and results that are cut to a triangle.
+void count_epilogues(Features& features, const Graph& graph, const std::set<ValueId>& needed) {
+  std::set<ValueId> after;
+  for (const ValueId id : needed) {
+    const Value& value = graph.at(id);
+    bool reads = value.kind == ValueKind::product;
+    for (const ValueId operand : value.operands) reads = reads || after.contains(operand);
+    if (!reads || value.kind == ValueKind::reduce) continue;
+    after.insert(id);
+    if (value.kind != ValueKind::pointwise) continue;
+    features["product_epilogue_ops"] += 1;
+    if (value.shape.size() >= 2 && band_of(graph, id)) features["is_triangular"] = 1;
+  }
+}
+
+// A maximum and a sum of exponentials; a mean and a sum of squared differences of it.
+void note_patterns(Features& features, const Graph& graph, const std::set<ValueId>& needed) {
+  bool maximum = false, exponential = false;
+  int sums = 0;
+  for (const ValueId id : needed) {
+    const Value& value = graph.at(id);
+    maximum = maximum || (value.kind == ValueKind::reduce && value.fn == "max");
+    exponential = exponential || (value.kind == ValueKind::pointwise && value.fn == "exp");
+    if (value.kind == ValueKind::reduce && value.fn == "sum") ++sums;
+  }
+  if (maximum && exponential && sums > 0) features["has_softmax"] = 1;
+  if (sums >= 2 && !exponential) features["has_moments"] = 1;
 }
 
 }  // namespace
@@ -56,76 +116,60 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
     for (const ValueId operand : graph.at(id).operands) open.push_back(operand);
   }
   std::set<ValueId> from_weights;
-  features["float32_only"] = 1;
   for (const ValueId id : needed) {
     const Value& value = graph.at(id);
     bool weights = value.kind == ValueKind::argument ? value.parameter : value.kind != ValueKind::scalar;
     for (const ValueId operand : value.operands) weights = weights && from_weights.contains(operand);
     if (weights) from_weights.insert(id);
-    if (is_computed(value) && is_floating(value.dtype) && value.dtype != DType::f32) features["float32_only"] = 0;
     switch (value.kind) {
       case ValueKind::pointwise:
-        features["pointwise"] += 1;
-        if (value.fn == "div") features["divisions"] += 1;
-        if (is_maths_function(value.fn)) {
-          features["maths"] += 1;
-          if (value.fn == "exp") features["exponentials"] += 1;
-        }
-        if (value.fn == "where" && graph.at(value.operands[0]).kind == ValueKind::pointwise) features["masks"] += 1;
+        features["pointwise_ops"] += 1;
+        if (is_maths_function(value.fn)) features["transcendental_ops"] += 1;
         break;
       case ValueKind::reduce:
         count_reduction(features, graph, value);
         break;
       case ValueKind::product:
         count_product(features, graph, value);
-        if (from_weights.contains(value.operands[0]) || from_weights.contains(value.operands[1])) features["weight_products"] += 1;
+        if (from_weights.contains(value.operands[0]) || from_weights.contains(value.operands[1]))
+          features["weights_in_product"] = 1;
         break;
       case ValueKind::scan: {
-        features["scans"] += 1;
+        features["has_scan"] = 1;
         const auto length = static_cast<double>(value.shape[static_cast<std::size_t>(value.dims[0])]);
         features["scan_length"] = length;
         features["scan_rows"] = static_cast<double>(numel(value.shape)) / length;
-        features["scan_inner"] = value.dims[0] + 1 == static_cast<int>(value.shape.size()) ? 1 : 0;
         break;
       }
       case ValueKind::window: {
-        features["windows"] += 1;
+        features["has_window"] = 1;
         double elements = 1;
-        double dims = 0;
-        for (const auto& dim : value.window) {
-          elements *= static_cast<double>(dim.size);
-          dims += dim.size > 1 ? 1 : 0;
-        }
+        for (const auto& dim : value.window) elements *= static_cast<double>(dim.size);
         features["window_elements"] = std::max(features["window_elements"], elements);
-        features["window_dims"] = std::max(features["window_dims"], dims);
         break;
       }
       case ValueKind::arg_reduce:
-        features["arguments"] += 1;
-        break;
-      case ValueKind::gather:
-        features["gathers"] += 1;
+        features["has_arg"] = 1;
         break;
       default:
         break;
     }
   }
-  for (const auto& spec : problem.outputs) {
-    features["output_bytes"] += static_cast<double>(spec.span_bytes());
-    features["output_elements"] += static_cast<double>(spec.numel());
-  }
-  for (const auto& spec : problem.inputs) features["input_bytes"] += static_cast<double>(spec.span_bytes());
-  for (const auto& spec : problem.parameters) features["weight_bytes"] += static_cast<double>(spec.span_bytes());
-  features["bytes"] = problem.bytes;
+  count_epilogues(features, graph, needed);
+  note_patterns(features, graph, needed);
+  for (const auto& spec : problem.outputs) features["output_bytes"] += static_cast<double>(spec.span_bytes());
+  for (const auto* specs : {&problem.inputs, &problem.parameters})
+    for (const auto& spec : *specs) features["input_bytes"] += static_cast<double>(spec.span_bytes());
+  features["total_bytes"] = features["input_bytes"] + features["output_bytes"];
   features["flops"] = problem.flops.value_or(0);
-  features["outputs"] = static_cast<double>(problem.outputs.size());
-  features["operations"] = features["pointwise"] + features["reductions"] + features["products"] + features["scans"] +
-                           features["windows"] + features["arguments"] + features["gathers"];
+  features["uneven_work"] = features["is_triangular"];
+  features["stages"] = features["pointwise_ops"] + features["reductions"] + features["has_product"] + features["has_scan"] +
+                       features["has_window"] + features["has_arg"];
   features["threads"] = machine.threads;
   features["l1_bytes"] = machine.l1_bytes;
   features["l2_bytes"] = machine.l2_bytes;
   features["l3_bytes"] = machine.l3_bytes;
-  features["lanes"] = machine.vector_bytes / 4.0;
+  features["vector_lanes"] = machine.vector_bytes / 4.0;
   return features;
 }
 
