@@ -94,6 +94,8 @@ def assert_refused(run: Run, *words, status=BAD_INPUT):
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory) -> pathlib.Path:
     """One cache for the whole session, in a place that every test file finds: ceilings and tensors are made once."""
+    if "KW_TEST_CACHE" in os.environ:
+        return pathlib.Path(os.environ["KW_TEST_CACHE"])
     cache = tmp_path_factory.getbasetemp() / "shared-cache"
     if not cache.is_dir():
         assert BINARY.is_file(), f"there is no {BINARY}: run make build, or set KW_BIN"
