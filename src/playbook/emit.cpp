@@ -233,7 +233,9 @@ const Buffer* Emitter::buffer_of(ValueId value) const {
 }
 
 void Emitter::provide(ValueId value, const Index& index, const Expr& expression) {
-  scopes_.back().known[key(value, index)] = expression;
+  Expr known = expression;
+  known.depth = depth();
+  scopes_.back().known[key(value, index)] = known;
 }
 
 Expr Emitter::named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends) {
