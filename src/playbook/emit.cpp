@@ -233,14 +233,20 @@ const Buffer* Emitter::buffer_of(ValueId value) const {
 }
 
 void Emitter::provide(ValueId value, const Index& index, const Expr& expression) {
-  scopes_.back().known[key(value, index)] = expression;
+  Expr known = expression;
+  known.depth = depth();
+  scopes_.back().known[key(value, index)] = known;
 }
 
 Expr Emitter::named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends) {
+  return named_at(depth_of(depends), hint, text, dtype, vector);
+}
+
+Expr Emitter::named_at(int at, const std::string& hint, const std::string& text, DType dtype, bool vector) {
   const std::string name = unique(hint);
   const std::string_view type = vector ? (dtype == DType::boolean ? "kw_mask" : "kw_vec") : value_type(dtype);
-  at_depth(depth_of(depends), [&] { line(fmt::format("const {} {} = {};", type, name, text)); });
-  return {name, dtype, vector, depth_of(depends)};
+  at_depth(at, [&] { line(fmt::format("const {} {} = {};", type, name, text)); });
+  return {name, dtype, vector, at};
 }
 
 Expr Emitter::emit(ValueId id, const Index& index) {
@@ -250,20 +256,16 @@ Expr Emitter::emit(ValueId id, const Index& index) {
   Expr result = emit_new(id, index);
   const Value& value = graph_.at(id);
   const Buffer* buffer = buffer_of(id);
-  const int at = depth_of(index);
   const bool loaded = buffer != nullptr || value.kind == ValueKind::argument || value.kind == ValueKind::table;
   const bool computed = value.kind == ValueKind::pointwise || loaded;
-  const bool outside = at < depth();
-  if (value.kind != ValueKind::view && value.kind != ValueKind::reshape) result.depth = at;
+  const bool outside = result.depth < depth();
   if (computed && (users_[static_cast<std::size_t>(id)] > 1 || outside || result.text.size() > kLongExpression)) {
-    const std::string hint = loaded ? (buffer != nullptr                ? buffer->name
-                                       : value.kind == ValueKind::table ? "table"
-                                                                        : value.name) +
-                                          "_at"
-                                    : value.fn + "_";
-    result = named(hint, result.text, result.dtype, result.vector, index);
+    std::string hint = value.fn + "_";
+    if (loaded) hint = (buffer != nullptr ? buffer->name : value.kind == ValueKind::table ? "table" : value.name) + "_at";
+    result = named_at(result.depth, hint, result.text, result.dtype, result.vector);
   }
-  scopes_[static_cast<std::size_t>(std::min(at, depth()))].known[name] = result;
+  // An index may have integers that cancel out: what was found stays good as long as all of them are in scope.
+  scopes_[static_cast<std::size_t>(std::min(std::max(result.depth, depth_of(index)), depth()))].known[name] = result;
   return result;
 }
 
@@ -330,7 +332,8 @@ Expr Emitter::emit_iota(const Affine& position) {
   const VarId vector = vector_variable(position);
   if (vector < 0) {
     const std::string position_text = text(position);
-    return {position_text.find(' ') == std::string::npos ? position_text : "(" + position_text + ")", DType::i64, false};
+    return {position_text.find(' ') == std::string::npos ? position_text : "(" + position_text + ")", DType::i64, false,
+            depth_of({position})};
   }
   const Range range = range_of(position, ranges());
   if (std::max(std::abs(range.low), std::abs(range.high)) >= (1 << 24)) set_trouble("positions past 2^24 in lanes");
@@ -338,33 +341,34 @@ Expr Emitter::emit_iota(const Affine& position) {
   const std::int64_t scale = position.coefficient(vector);
   return {
       fmt::format("(float({}) + {}kw_iota())", text(position), scale == 1 ? "" : float_text(static_cast<double>(scale)) + " * "),
-      DType::i64, true};
+      DType::i64, true, depth_of({position})};
 }
 
 Expr Emitter::load(const std::string& pointer, const Affine& position, DType dtype) {
   const VarId vector = vector_variable(position);
   const std::string at = text(position);
+  const int own_depth = depth_of({position});
   if (vector < 0) {
     const std::string element = fmt::format("{}[{}]", pointer, at);
-    if (dtype == DType::f16 || dtype == DType::bf16) return {fmt::format("kw_to_float({})", element), dtype, false};
+    if (dtype == DType::f16 || dtype == DType::bf16) return {fmt::format("kw_to_float({})", element), dtype, false, own_depth};
     if (!is_floating(dtype) && dtype != DType::boolean && dtype != DType::i64)
-      return {fmt::format("std::int64_t({})", element), dtype, false};
-    return {element, dtype, false};
+      return {fmt::format("std::int64_t({})", element), dtype, false, own_depth};
+    return {element, dtype, false, own_depth};
   }
   const std::int64_t stride = position.coefficient(vector);
   const std::string address = at == "0" ? pointer : fmt::format("{} + {}", pointer, at);
-  if (dtype == DType::boolean && stride == 1) return {fmt::format("kw_load_mask({})", address), dtype, true};
+  if (dtype == DType::boolean && stride == 1) return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
   if (dtype != DType::f32) {
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
-    return {"0", dtype, true};
+    return {"0", dtype, true, own_depth};
   }
   need(stride == 1 ? "load" : "gather");
   if (stride == 1 && !prefetch.empty() && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
     use("prefetch_ahead");
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }
-  if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true};
-  return {fmt::format("kw_gather({}, {})", address, stride), dtype, true};
+  if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
+  return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
 }
 
 void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream) {

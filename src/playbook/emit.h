@@ -99,6 +99,7 @@ class Emitter {
   void store(const Buffer& buffer, const Index& index, const Expr& value, bool stream = false);
   // A named constant in the outermost scope on which the index depends. `text` is of the value's type.
   Expr named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends);
+  Expr named_at(int depth, const std::string& hint, const std::string& text, DType dtype, bool vector);
   // Operands converted and splatted as the function needs; the same functions as in pointwise values.
   Expr apply(const std::string& fn, const std::vector<Expr>& operands, DType dtype);
   Expr as_vector(const Expr& expression);  // splatted if it is a scalar

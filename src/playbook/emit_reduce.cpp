@@ -280,6 +280,7 @@ class ReduceEmitter {
 Expr Emitter::emit_reduce(ValueId id, const Index& index) {
   Expr result;
   at_depth(depth_of(index), [&] { result = ReduceEmitter(*this, graph_.at(id), index).write(); });
+  result.depth = depth_of(index);
   return result;
 }
 
@@ -311,6 +312,7 @@ Expr Emitter::emit_arg_reduce(const Value& value, const Index& index) {
     close();
     result = {position, DType::i64, false};
   });
+  result.depth = depth_of(index);
   return result;
 }
 
@@ -352,6 +354,7 @@ Expr Emitter::emit_window(const Value& value, const Index& index) {
     for (int i = 0; i < opened; ++i) close();
     result = converted({acc, acc_type, false}, value.dtype);
   });
+  result.depth = depth_of(index);
   return result;
 }
 
@@ -370,6 +373,7 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
     close();
     result = converted({acc, acc_type, false}, value.dtype);
   });
+  result.depth = depth_of(index);
   return result;
 }
 

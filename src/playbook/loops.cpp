@@ -84,24 +84,24 @@ void write_inner_loops(StageWriter& writer, const std::vector<Target>& targets, 
   constexpr std::int64_t kFewForVectors = 4;
   if (form == InnerForm::one_vector && count < kFewForVectors) e.set_trouble("too few for vectors");
   if (form != InnerForm::scalar && (count >= kFewForVectors || form == InnerForm::one_vector)) {
-    const auto flat = [&] {
-      write_vector_loop(writer, count, "0", fmt::format("{}", count), [&](VarId j) {
-        store_targets(writer, targets, with_dims(index, dims, e.unflatten(Affine::variable(j), inner)));
-      });
-    };
-    if (form == InnerForm::one_vector) return flat();
-    if (writer.attempt(flat)) return;
-    const auto nested = [&] {
+    // The first dimensions one by one, the others as one vector loop: as few loops as have a form.
+    const auto nested = [&](std::size_t loops) {
       Index parts;
-      for (std::size_t i = 0; i + 1 < inner.size(); ++i) parts.push_back(Affine::variable(e.open_loop("k", inner[i])));
-      write_vector_loop(writer, inner.back(), "0", fmt::format("{}", inner.back()), [&](VarId j) {
+      for (std::size_t i = 0; i < loops; ++i) parts.push_back(Affine::variable(e.open_loop("k", inner[i])));
+      const Shape together(inner.begin() + static_cast<std::ptrdiff_t>(loops), inner.end());
+      const std::int64_t own = numel(together);
+      write_vector_loop(writer, own, "0", fmt::format("{}", own), [&](VarId j) {
         Index all = parts;
-        all.push_back(Affine::variable(j));
+        const Index last = e.unflatten(Affine::variable(j), together);
+        all.insert(all.end(), last.begin(), last.end());
         store_targets(writer, targets, with_dims(index, dims, all));
       });
-      for (std::size_t i = 0; i + 1 < inner.size(); ++i) e.close();
+      for (std::size_t i = 0; i < loops; ++i) e.close();
     };
-    if (inner.size() > 1 && inner.back() >= kFewForVectors && writer.attempt(nested)) return;
+    if (form == InnerForm::one_vector) return nested(0);
+    std::int64_t own = count;
+    for (std::size_t loops = 0; loops < inner.size() && own >= kFewForVectors; own /= inner[loops++])
+      if (writer.attempt([&] { nested(loops); })) return;
   }
   Index parts;
   for (const auto size : inner) parts.push_back(Affine::variable(e.open_loop("k", size)));

@@ -68,6 +68,9 @@ std::optional<Band> band_of(const Graph& graph, ValueId value);
 // The index of a stage's root that belongs to an index of its product.
 Index root_index(Emitter& emitter, const Graph& graph, const ProductFacts& facts, const Index& product_index, ValueId root);
 
+// The memory that a root of a product's stage fills.
+const Buffer& product_buffer(const StageWriter& writer, ValueId root);
+
 // Names of local variables in raw text: every $word becomes an identifier that nothing else in the kernel has.
 class LocalNames {
  public:
