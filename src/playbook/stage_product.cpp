@@ -144,8 +144,10 @@ void write_one_product(StageWriter& writer, const Stage& stage) {
     const bool swap = facts.columns == 1 && facts.rows > 1 && facts.left.order == PackOrder::along;
     const ProductFacts used = swap ? product_facts(writer, stage, true) : facts;
     for (const bool vector_packs : {true, false})
-      for (const bool vector_finish : {true, false})
+      for (const bool vector_finish : {true, false}) {
+        if (vector_finish && used.columns < 4) continue;  // no vector would ever be full
         if (writer.attempt([&] { write_dense_product(writer, stage, used, vector_packs, vector_finish); })) return;
+      }
   }
   write_plain_product(writer, stage, facts);
 }

@@ -112,6 +112,10 @@ class DenseProduct {
     const bool panels = worth && writer_.use("parallel_panels");
     parallel_ = panels || (worth && writer_.use("parallel_outer"));
     if (!parallel_) return;
+    if (panels && skip_zeros_ && !facts_.right_band && !facts_.result_band && facts_.columns >= threads * kPartColumns) {
+      column_parts_ = std::max<std::int64_t>(1, threads / facts_.batches);  // a triangle on the left: all columns are the same work
+      return;
+    }
     uneven_ = skip_zeros_ || writer_.use("balanced_schedule");
     const std::int64_t wanted = (uneven_ ? 2 : 1) * threads;
     if (facts_.batches >= wanted) return;
