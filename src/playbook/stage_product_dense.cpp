@@ -262,7 +262,7 @@ class DenseProduct {
     emitter_.provide(facts_.product, index, emitter_.named("sum", names_.say(text), dtype, vector, index));
     for (const ValueId root : stage_.roots) {
       const Index at = root_index(emitter_, writer_.graph, facts_, index, root);
-      emitter_.store(product_buffer(writer_, root), at, emitter_.emit(root, at));
+      emitter_.store(product_buffer(writer_, facts_, root), at, emitter_.emit(root, at));
     }
   }
 
