@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -388,12 +389,15 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
     set_trouble("stores that are no floats next to each other");
     return;
   }
-  bool aligned = position.constant % 16 == 0;
-  for (const auto& [var, coefficient] : position.terms) aligned = aligned && (var == vector || coefficient % 16 == 0);
-  const bool past_cache = stream && aligned;
+  // Past the caches only whole vectors at multiples of their size can go.
+  std::int64_t step = std::gcd(std::int64_t{16}, position.constant);
+  for (const auto& [var, coefficient] : position.terms)
+    if (var != vector) step = std::gcd(step, coefficient);
+  const bool past_cache = stream && step % lanes == 0;
   if (past_cache) use("stream_stores");
-  need(past_cache ? "stream" : "store");
-  line(fmt::format("{}({} + {}, {});", past_cache ? "kw_stream" : "kw_store", buffer.name, at, as_vector(value).text));
+  const std::string how = !past_cache ? "kw_store" : step == 16 ? "kw_stream" : fmt::format("kw_stream_if<{}>", step);
+  need(!past_cache ? "store" : step == 16 ? "stream" : "stream_if");
+  line(fmt::format("{}({} + {}, {});", how, buffer.name, at, as_vector(value).text));
 }
 
 }  // namespace kw

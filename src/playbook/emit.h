@@ -130,6 +130,7 @@ class Emitter {
   // Strategies that took effect while emitting.
   [[nodiscard]] const std::set<std::string>& used() const { return used_; }
   void use(const std::string& strategy) { used_.insert(strategy); }
+  int lanes = 8;              // of this machine, where a decision needs them; the text is for any
   bool vector_maths = false;  // exp and others on vectors by polynomials; false: lane by lane through libm
   bool reciprocals = false;   // division by what stays the same in the innermost loop is multiplication by its reciprocal
 

@@ -13,6 +13,7 @@ StageWriter::StageWriter(const Graph& of_graph, const Plan& of_plan, const Machi
       machine(of_machine),
       emitter(of_graph, std::move(reserved)),
       strategies_(std::move(strategies)) {
+  emitter.lanes = std::max(1, machine.vector_bytes / 4);
   emitter.vector_maths = wants("vector_maths");
   emitter.reciprocals = wants("reciprocal_multiply");
 }

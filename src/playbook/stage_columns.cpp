@@ -39,10 +39,17 @@ std::string columns_why_not(const StageWriter& writer, const Stage& stage) {
 
 class ColumnsWriter {
  public:
-  ColumnsWriter(StageWriter& writer, const Stage& stage)
-      : writer_(writer), e_(writer.emitter), stage_(stage), shape_(writer.graph.shape(stage.roots[0])), columns_(shape_.back()) {
+  // `joined`: all row dimensions at the end are one dimension of columns.
+  ColumnsWriter(StageWriter& writer, const Stage& stage, bool joined)
+      : writer_(writer), e_(writer.emitter), stage_(stage), shape_(writer.graph.shape(stage.roots[0])), joined_(joined) {
     outer_dims_ = stage.row_dims;
+    column_dims_ = {outer_dims_.back()};
     outer_dims_.pop_back();
+    while (joined && !outer_dims_.empty() && outer_dims_.back() + 1 == column_dims_.front()) {
+      column_dims_.insert(column_dims_.begin(), outer_dims_.back());
+      outer_dims_.pop_back();
+    }
+    columns_ = product_of(shape_, column_dims_);
     for (int d = 0; d < static_cast<int>(shape_.size()); ++d)
       if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) inner_dims_.push_back(d);
     rows_ = product_of(shape_, outer_dims_);
@@ -60,6 +67,11 @@ class ColumnsWriter {
     }
     const bool rest = from == "0" || columns_ % widest != 0;
     if (rest && !writer_.attempt([&] { write_vectors(from); })) {
+      if (joined_) {
+        e_.columns = false;
+        e_.set_trouble("columns that are not one dimension");
+        return;
+      }
       // Nothing has a vector form: one column at a time.
       e_.columns = false;
       write_single("0");
@@ -71,6 +83,10 @@ class ColumnsWriter {
   }
 
  private:
+  [[nodiscard]] Index at_column(const Index& index, VarId column) {
+    return with_dims(index, column_dims_, e_.unflatten(Affine::variable(column), shape_of_dims(shape_, column_dims_)));
+  }
+
   // A loop over all rows and all pieces of `step` columns of [from, columns_), as one; the first column of the piece.
   Index open_pieces(const std::string& from, const std::string& step, std::string& first) {
     const std::string per_row = e_.unique("pieces");
@@ -81,7 +97,8 @@ class ColumnsWriter {
                         pragma.empty() ? "" : pragma + "\n"),
             {piece});
     first = e_.unique("first");
-    e_.line(fmt::format("const std::int64_t {} = {} + {} % {} * ({});", first, from, e_.name(piece), per_row, step));
+    e_.line(fmt::format("const std::int64_t {} = {}{} % {} * ({});", first, from == "0" ? "" : from + " + ", e_.name(piece),
+                        per_row, step));
     Index index(shape_.size());
     if (rows_ > 1) {
       const VarId row = e_.define("row", fmt::format("{} / {}", e_.name(piece), per_row), {0, rows_ - 1});
@@ -103,7 +120,7 @@ class ColumnsWriter {
   void write_vectors(const std::string& from) {
     std::string first;
     Index index = open_pieces(from, "kw_lanes", first);
-    index.back() = Affine::variable(e_.define("column", first, {0, columns_ - 1}, true));
+    index = at_column(index, e_.define("column", first, {0, columns_ - 1}, true));
     for (const ValueId root : stage_.roots) {
       store_inside(index, [&](const Index& at) { store_root(root, at); });
       if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
@@ -115,7 +132,7 @@ class ColumnsWriter {
   void write_single(const std::string& from) {
     std::string first;
     Index index = open_pieces(from, "1", first);
-    index.back() = Affine::variable(e_.define("column", first, {0, columns_ - 1}));
+    index = at_column(index, e_.define("column", first, {0, columns_ - 1}));
     for (const ValueId root : stage_.roots) {
       store_inside(index, [&](const Index& at) { store_root(root, at); });
       if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
@@ -140,9 +157,8 @@ class ColumnsWriter {
     const auto in_tile = [&](const std::function<void(const Index&, const std::string&)>& body, const Index& at) {
       const std::string t = e_.unique("t");
       e_.open(fmt::format("#pragma GCC unroll 16\nfor (int {0} = 0; {0} < KW_TILE; ++{0}) {{", t));
-      Index own = at;
       const VarId column = e_.define("column", fmt::format("{} + {} * kw_lanes", first, t), {0, columns_ - 1}, true);
-      own.back() = Affine::variable(column);
+      const Index own = at_column(at, column);
       for (const auto& [id, results] : done)
         e_.provide(id, result_index(id, own), {fmt::format("{}[{}]", results, t), DType::f32, true});
       body(own, t);
@@ -206,14 +222,19 @@ class ColumnsWriter {
   Emitter& e_;
   const Stage& stage_;
   Shape shape_;
-  std::int64_t columns_;
+  bool joined_;
+  std::int64_t columns_ = 0;
+  std::vector<int> column_dims_;
   std::vector<int> outer_dims_;
   std::vector<int> inner_dims_;
   std::int64_t rows_ = 1;
   std::int64_t work_ = 1;
 };
 
-void write_columns(StageWriter& writer, const Stage& stage) { ColumnsWriter(writer, stage).write(); }
+void write_columns(StageWriter& writer, const Stage& stage) {
+  if (writer.attempt([&] { ColumnsWriter(writer, stage, true).write(); })) return;
+  ColumnsWriter(writer, stage, false).write();
+}
 
 }  // namespace
 

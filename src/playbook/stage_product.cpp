@@ -25,7 +25,7 @@ bool is_diagonal(const std::optional<Band>& band) { return band && band->low == 
 void store_roots(StageWriter& writer, const Stage& stage, const ProductFacts& facts, const Index& index) {
   for (const ValueId root : stage.roots) {
     const Index at = root_index(writer.emitter, writer.graph, facts, index, root);
-    writer.emitter.store(product_buffer(writer, root), at, writer.emitter.emit(root, at));
+    writer.emitter.store(product_buffer(writer, facts, root), at, writer.emitter.emit(root, at));
   }
 }
 
@@ -108,7 +108,7 @@ void store_reduced_operands(StageWriter& writer, ValueId product) {
   }
 }
 
-void write_one_product(StageWriter& writer, const Stage& stage);
+void write_one_product(StageWriter& writer, const Stage& stage, const std::optional<Buffer>& memory);
 
 // What follows a product may need others that are in no memory: they come first.
 void product_write(StageWriter& writer, const Stage& stage) {
@@ -119,16 +119,22 @@ void product_write(StageWriter& writer, const Stage& stage) {
     Stage first;
     first.roots = {id};
     first.anchor = id;
-    writer.emitter.materialise(id, memory_for(writer, id, "factor"));
+    const Buffer memory = memory_for(writer, id, "factor");
     store_reduced_operands(writer, id);
-    write_one_product(writer, first);
+    write_one_product(writer, first, memory);
+    writer.emitter.materialise(id, memory);
   }
   store_reduced_operands(writer, stage.anchor);
-  write_one_product(writer, stage);
+  write_one_product(writer, stage, std::nullopt);
 }
 
-void write_one_product(StageWriter& writer, const Stage& stage) {
-  const ProductFacts facts = product_facts(writer, stage, false);
+void write_one_product(StageWriter& writer, const Stage& stage, const std::optional<Buffer>& memory) {
+  const auto facts_of = [&](bool swapped) {
+    ProductFacts made = product_facts(writer, stage, swapped);
+    made.memory = memory;
+    return made;
+  };
+  const ProductFacts facts = facts_of(false);
   const bool in_float = computes_in_float(writer, stage.anchor);
   if (in_float && writer.wants("diagonal_as_scale") && (is_diagonal(facts.left_band) || is_diagonal(facts.right_band))) {
     if (!writer.attempt([&] { write_diagonal_product(writer, stage, facts, true); }))
@@ -137,24 +143,25 @@ void write_one_product(StageWriter& writer, const Stage& stage) {
   }
   const bool one_row = facts.rows == 1 && facts.columns > 1;
   if (in_float && writer.wants("dot_rows") && (facts.columns == 1 || one_row)) {
-    const ProductFacts turned = product_facts(writer, stage, one_row);
+    const ProductFacts turned = facts_of(one_row);
     if (turned.left.order == PackOrder::turned && writer.attempt([&] { write_dot_rows(writer, stage, turned); })) return;
   }
   if (in_float && writer.wants("register_tile")) {
     const bool swap = facts.columns == 1 && facts.rows > 1 && facts.left.order == PackOrder::along;
-    const ProductFacts used = swap ? product_facts(writer, stage, true) : facts;
+    const ProductFacts used = swap ? facts_of(true) : facts;
     for (const bool vector_packs : {true, false})
-      for (const bool vector_finish : {true, false})
+      for (const bool vector_finish : {true, false}) {
+        if (vector_finish && used.columns < 4) continue;  // no vector would ever be full
         if (writer.attempt([&] { write_dense_product(writer, stage, used, vector_packs, vector_finish); })) return;
+      }
   }
   write_plain_product(writer, stage, facts);
 }
 
 }  // namespace
 
-const Buffer& product_buffer(const StageWriter& writer, ValueId root) {
-  const Buffer* own = writer.emitter.buffer_of(root);
-  return own != nullptr ? *own : writer.buffer(root);
+const Buffer& product_buffer(const StageWriter& writer, const ProductFacts& facts, ValueId root) {
+  return facts.memory ? *facts.memory : writer.buffer(root);
 }
 
 void write_plain_product(StageWriter& writer, const Stage& stage, const ProductFacts& facts) {

@@ -18,6 +18,7 @@ constexpr std::int64_t kWorthBlocks = 512;     // inner dimensions up to this ar
 constexpr std::int64_t kWorthRowBlocks = 192;  // rows up to this are one block
 constexpr std::int64_t kPartRows = 192;        // that one thread should have at least, where there are several parts
 constexpr std::int64_t kPartColumns = 128;
+constexpr std::int64_t kFewestRows = 24;     // of a part at all
 constexpr std::int64_t kDepthOfPart = 2048;  // inner positions that are worth a part of their own
 
 std::int64_t tile_registers(const MachineFacts& machine) { return machine.vector_bytes == 32 ? 16 : 32; }
@@ -109,18 +110,29 @@ class DenseProduct {
       depth_parts_ = (facts_.depth + part_depth_ - 1) / part_depth_;
       return;
     }
-    const bool panels = worth && writer_.use("parallel_panels");
-    parallel_ = panels || (worth && writer_.use("parallel_outer"));
-    if (!parallel_) return;
-    uneven_ = skip_zeros_ || writer_.use("balanced_schedule");
+    const bool panels = worth && writer_.wants("parallel_panels");
+    if (!panels && !(worth && writer_.wants("parallel_outer"))) return;
+    choose_parts(threads, panels);
+    parallel_ = facts_.batches * row_parts_ * column_parts_ > 1;
+    if (parallel_) writer_.use(panels ? "parallel_panels" : "parallel_outer");
+    if (parallel_ && uneven_) writer_.use("balanced_schedule");
+  }
+
+  void choose_parts(std::int64_t threads, bool panels) {
+    if (panels && skip_zeros_ && !facts_.right_band && !facts_.result_band && facts_.columns >= threads * kPartColumns) {
+      column_parts_ = std::max<std::int64_t>(1, threads / facts_.batches);  // a triangle on the left: all columns are the same work
+      return;
+    }
+    uneven_ = skip_zeros_ || writer_.wants("balanced_schedule");
     const std::int64_t wanted = (uneven_ ? 2 : 1) * threads;
     if (facts_.batches >= wanted) return;
     const std::int64_t each = (wanted + facts_.batches - 1) / facts_.batches;
     row_parts_ = std::clamp<std::int64_t>(facts_.rows / (skip_zeros_ ? kPartRows / 2 : kPartRows), 1, each);
-    if (panels)
-      column_parts_ = std::clamp<std::int64_t>(facts_.columns / kPartColumns, 1, (each + row_parts_ - 1) / row_parts_);
-    else
-      row_parts_ = std::clamp<std::int64_t>(facts_.rows / 16, 1, each);
+    if (panels) column_parts_ = std::clamp<std::int64_t>(facts_.columns / kPartColumns, 1, (each + row_parts_ - 1) / row_parts_);
+    if (row_parts_ * column_parts_ * facts_.batches >= threads) return;
+    row_parts_ = std::clamp<std::int64_t>(facts_.rows / kFewestRows, 1, each);  // small parts are better than idle threads
+    column_parts_ = 1;
+    if (panels && row_parts_ == 1) column_parts_ = std::clamp<std::int64_t>(facts_.columns / kFewestRows, 1, each);
   }
 
   // Constants of the text; also those of kw_prepare's.
@@ -250,7 +262,7 @@ class DenseProduct {
     emitter_.provide(facts_.product, index, emitter_.named("sum", names_.say(text), dtype, vector, index));
     for (const ValueId root : stage_.roots) {
       const Index at = root_index(emitter_, writer_.graph, facts_, index, root);
-      emitter_.store(product_buffer(writer_, root), at, emitter_.emit(root, at));
+      emitter_.store(product_buffer(writer_, facts_, root), at, emitter_.emit(root, at));
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "playbook/loops.h"
 #include "playbook/reach.h"
+#include "playbook/row_online.h"
 
 namespace kw {
 namespace {
@@ -94,7 +95,8 @@ void write_rows(StageWriter& writer, const Stage& stage) {
     e.open("{");
   }
   std::vector<ValueId> kept;
-  if (writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
+  const bool online = writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
+  if (!online && writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
   for (const ValueId id : kept) keep_row(writer, id, index, stage.row_dims, inner_dims, form);
   for (const ValueId root : stage.roots) {
     if (inner_dims.empty()) {
