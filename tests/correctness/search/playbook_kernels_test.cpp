@@ -102,6 +102,7 @@ TEST_P(PlaybookPortability, BuildsForOtherInstructionSets) {
     for (const char* word : {"-std=c++20", "-O1", "-fopenmp", "-Wall", "-Werror", "-Wno-unused-function", "-Wno-unknown-pragmas",
                              "-include", "problem.h", "-c", "kernel.cpp", "-o", "kernel.o"})
       command.emplace_back(word);
+    if (kernel->source.find("kw_prepare") != std::string::npos) command.emplace_back("-DKW_HAS_PREPARE");
     command[0] = find_program(command[0]);
     Command compile;
     compile.argv = command;
