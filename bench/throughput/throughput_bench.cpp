@@ -26,9 +26,7 @@ Result<bool> run(const std::vector<std::string>& problems, int evaluations) {
     request.options.search = "random";
     request.options.seed = 1;
     request.options.evaluations = evaluations;
-    KW_TRY(const RunOutcome outcome,
-           run_search(
-               request, [&](const RunProgress& progress) { searching = std::max(searching, progress.searching_seconds); }, stop));
+    KW_TRY(const RunOutcome outcome, run_search(request, {}, stop));
     const TrialClock& clock = outcome.clock;
     const auto count = static_cast<double>(outcome.individuals.size());
     const double spent = clock.writing + clock.compiling + clock.reading + clock.verifying + clock.timing + clock.archiving;

@@ -26,7 +26,6 @@ void to_json(Json& json, const Individual& i) {
               {"share_of_ceiling", i.share_of_ceiling},
               {"assembly_hash", i.assembly_hash},
               {"duplicate_of", i.duplicate_of},
-              {"evaluation", i.evaluation},
               {"findings", i.findings},
               {"spent_seconds", i.spent_seconds}};
 }
@@ -46,7 +45,6 @@ void from_json(const Json& json, Individual& i) {
   json.at("share_of_ceiling").get_to(i.share_of_ceiling);
   json.at("assembly_hash").get_to(i.assembly_hash);
   json.at("duplicate_of").get_to(i.duplicate_of);
-  json.at("evaluation").get_to(i.evaluation);
   json.at("findings").get_to(i.findings);
   json.at("spent_seconds").get_to(i.spent_seconds);
 }

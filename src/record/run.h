@@ -48,11 +48,10 @@ struct Individual {
   double speedup = 0;     // over eager; 0 when it was not timed
   Interval interval;      // of the speedup
   double share_of_ceiling = 0;
-  std::string assembly_hash;       // of the normalised hot code; empty when nothing was compiled
-  std::int64_t duplicate_of = -1;  // an earlier individual with the same code: its timing counts for both
-  std::int64_t evaluation = 0;     // in the archive; 0 when there is none
-  std::vector<std::string> findings;   // of the profile, where one was made
-  double spent_seconds = 0;        // writing, compiling, verifying and timing it
+  std::string assembly_hash;          // of the normalised hot code; empty when nothing was compiled
+  std::int64_t duplicate_of = -1;     // an earlier individual with the same code: its timing counts for both
+  std::vector<std::string> findings;  // of the profile, where one was made
+  double spent_seconds = 0;           // writing, compiling, verifying and timing it
 
   [[nodiscard]] bool passed() const { return verdict == Verdict::passed; }
   // Strategies that are there for all one knows: present, added and unknown ones.

@@ -103,20 +103,33 @@ Status Evaluator::archive_subjects(const ProblemSource& problem) {
   return archive_->put_machine(machine_);
 }
 
+VerifyOptions Evaluator::verify_options() const {
+  VerifyOptions verify;
+  verify.mode = mode_;
+  verify.threads = threads_;
+  verify.cores = cores_;
+  verify.precision = options_.precision;
+  verify.draw = options_.seed;
+  verify.fresh = options_.fresh;
+  verify.call_timeout = options_.call_timeout;
+  verify.compile_timeout = options_.compile_timeout;
+  verify.progress = options_.progress;
+  return verify;
+}
+
+Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw) {
+  VerifyOptions options = verify_options();
+  options.brief = true;
+  options.draw = draw;
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, options));
+  return std::move(verification.record);
+}
+
 Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command,
                                     std::uint64_t& draw) {
-  VerifyOptions verify_options;
-  verify_options.mode = mode_;
-  verify_options.threads = threads_;
-  verify_options.cores = cores_;
-  verify_options.precision = options_.precision;
-  verify_options.draw = options_.seed;
-  verify_options.fresh = options_.fresh;
-  verify_options.call_timeout = options_.call_timeout;
-  verify_options.compile_timeout = options_.compile_timeout;
-  verify_options.progress = options_.progress;
   const TensorStore store(problem, options_.precision);
-  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, verify_options));
+  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, verify_options()));
   draw = verification.draw;
   Evaluation evaluation;
   KW_TRY(evaluation.key, key_of(problem, candidate));

@@ -43,6 +43,8 @@ class Evaluator {
   Status warm_up() { return oracle_.warm_up(); }
 
   Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // A few kinds of inputs of a draw that stays the same, for a search to go on with. Nothing is archived.
+  Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
   // Verifies first where that has not been done.
   Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // Verifies and measures with inputs that nothing has seen before, whatever the archive knows.
@@ -67,6 +69,7 @@ class Evaluator {
 
  private:
   Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
+  [[nodiscard]] VerifyOptions verify_options() const;
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
 
   EvaluatorOptions options_;

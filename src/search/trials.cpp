@@ -69,8 +69,8 @@ Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const Problem
     const Stopwatch watch(trials->opening_seconds_);
     trials->considered_ = std::move(considered);
     KW_CHECK(evaluator.archive_subjects(problem));
-    const std::uint64_t draw = trials->store_.pick_draw(false);
-    KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, draw, evaluator.oracle()));
+    trials->draw_ = trials->store_.pick_draw(false);
+    KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
     KW_TRY(trials->eager_,
            OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
   }
@@ -156,7 +156,6 @@ Status Trials::evaluate(Tried& tried) {
     if (first.passed() && individual.proposal.effort > first.proposal.effort) {
       // Asked for again, to be timed more carefully.
       individual.verdict = first.verdict;
-      individual.evaluation = first.evaluation;
       align_with_code(tried);
       return time(tried);
     }
@@ -168,7 +167,6 @@ Status Trials::evaluate(Tried& tried) {
     individual.speedup = first.speedup;
     individual.interval = first.interval;
     individual.share_of_ceiling = first.share_of_ceiling;
-    individual.evaluation = first.evaluation;
     if (individual.passed()) align_with_code(tried);
     return {};
   }
@@ -180,12 +178,10 @@ Status Trials::evaluate(Tried& tried) {
 
 Result<bool> Trials::verify(Tried& tried) {
   const Stopwatch watch(clock_.verifying);
-  KW_TRY(const Evaluated evaluated, evaluator_.verify(problem_, *tried.candidate,
-                                                      fmt::format("kernelwright verify {} KERNEL.cpp", problem_.description.file)));
+  KW_TRY(const VerdictRecord judged, evaluator_.verify_briefly(problem_, *tried.candidate, draw_));
   Individual& individual = tried.individual;
-  individual.evaluation = evaluated.evaluation.id;
-  individual.verdict = evaluated.evaluation.verdict.verdict;
-  individual.diagnosis = evaluated.evaluation.verdict.diagnosis.summary;
+  individual.verdict = judged.verdict;
+  individual.diagnosis = judged.diagnosis.summary;
   return individual.passed();
 }
 

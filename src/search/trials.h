@@ -1,5 +1,6 @@
-// Proposals in, individuals out: written, compiled side by side, told from earlier ones by their code, verified, aligned with
-// what they claim, and timed against an eager baseline that stays loaded. It decides nothing about what is tried next.
+// Proposals in, individuals out: written, compiled side by side, told from earlier ones by their code, verified
+// briefly (the winner is verified in full, on other inputs), aligned with what they claim, and timed against an eager baseline that
+// stays loaded. It decides nothing about what is tried next.
 #pragma once
 
 #include <atomic>
@@ -53,6 +54,7 @@ class Trials {
   const StrategyPool& pool_;
   TensorStore store_;
   std::vector<std::string> considered_;  // strategies that alignment looks for
+  std::uint64_t draw_ = 0;               // the inputs of all trials
   TimingSets sets_;
   std::unique_ptr<OracleSubject> eager_;
   std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last

@@ -17,6 +17,7 @@ struct VerifyOptions {
   std::string precision = "float32";
   std::optional<std::uint64_t> draw;  // the seed of the inputs; otherwise picked after the kernel is compiled
   bool fresh = false;                 // never use inputs of an earlier verification
+  bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
   std::optional<double> call_timeout;
   double compile_timeout = 120;
   std::function<void(std::string_view)> progress;

@@ -145,12 +145,14 @@ TEST(Playbook, FeaturesDescribeTheLargestReduction) {
   const auto playbook = Playbook::read(softmax_rows(), {.threads = 2});
   ASSERT_TRUE(playbook.ok());
   Features features = playbook->features();
-  EXPECT_EQ(features["rows"], 512);
+  EXPECT_EQ(features["has_rows"], 1);
+  EXPECT_EQ(features["row_count"], 512);
   EXPECT_EQ(features["row_elements"], 96);
-  EXPECT_EQ(features["exponentials"], 1);
+  EXPECT_EQ(features["transcendental_ops"], 1);
+  EXPECT_EQ(features["has_softmax"], 1);
   EXPECT_EQ(features["reductions"], 2);
   EXPECT_EQ(features["threads"], 2);
-  EXPECT_EQ(features["products"], 0);
+  EXPECT_EQ(features["has_product"], 0);
 }
 
 TEST(PlaybookErrors, AnUnknownOperationIsNamedWithItsNode) {
