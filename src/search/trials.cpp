@@ -65,16 +65,23 @@ Result<Candidate> Trials::candidate_of(const Kernel& kernel, const KnobValues& k
 Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
                                              const StrategyPool& pool, std::vector<std::string> considered) {
   std::unique_ptr<Trials> trials(new Trials(evaluator, problem, coder, pool));
-  {
-    const Stopwatch watch(trials->opening_seconds_);
-    trials->considered_ = std::move(considered);
-    KW_CHECK(evaluator.archive_subjects(problem));
-    trials->draw_ = trials->store_.pick_draw(false);
-    KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
-    KW_TRY(trials->eager_,
-           OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
-  }
+  trials->considered_ = std::move(considered);
+  KW_CHECK(evaluator.archive_subjects(problem));
+  trials->draw_ = trials->store_.pick_draw(false);
+  KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
+  KW_TRY(trials->eager_,
+         OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
   return trials;
+}
+
+double Trials::drawing_seconds() const {
+  // A set has the inputs, eager's outputs and the reference in float64; the oracle makes about 150 MB of them a second.
+  constexpr double kBytesPerSecond = 150e6, kSecondsPerSet = 0.05;
+  double bytes = 0;
+  for (const TensorSpec& input : problem_.description.inputs) bytes += static_cast<double>(input.span_bytes());
+  for (const TensorSpec& output : problem_.description.outputs) bytes += 3 * static_cast<double>(output.span_bytes());
+  const auto sets = static_cast<double>(verification_kinds().size() + sets_.sets.size());
+  return sets * (kSecondsPerSet + bytes / kBytesPerSecond);
 }
 
 void Trials::remember(const std::vector<Individual>& individuals) {

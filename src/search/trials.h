@@ -37,7 +37,8 @@ class Trials {
 
   [[nodiscard]] const TrialClock& clock() const { return clock_; }
   [[nodiscard]] const TimingSets& sets() const { return sets_; }
-  [[nodiscard]] double opening_seconds() const { return opening_seconds_; }
+  // What drawing all inputs anew should take, for a verification in full and a measurement.
+  [[nodiscard]] double drawing_seconds() const;
 
  private:
   struct Tried;
@@ -59,7 +60,6 @@ class Trials {
   std::unique_ptr<OracleSubject> eager_;
   std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last
   TrialClock clock_;
-  double opening_seconds_ = 0;
 };
 
 }  // namespace kw
