@@ -2,7 +2,9 @@
 distribution. The files appear whole or not at all, set.json last."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -41,6 +43,7 @@ class Outcome:
     def nonfinite_mask(self, name: str) -> torch.Tensor:
         return ~(self.reference[name].isfinite() & self.own[name].isfinite())
 
+    @cached_property
     def is_finite(self) -> bool:
         return all(bool(part.isfinite().all()) for outputs in (self.own, self.reference) for out in outputs.values()
                    if out.is_floating_point() for (part,) in blocks(out))
@@ -77,7 +80,7 @@ def _tamed(subject: Subject, given: Arguments, distribution: str, seed: int) -> 
         except OracleError as error:  # such as a loss that checks its targets' range
             failure = error.message
             continue
-        if not outcome.is_finite():
+        if not outcome.is_finite:
             on_given = on_given or _compute(subject, given)
             if not outcome.is_as_finite_as(on_given):
                 continue
@@ -111,11 +114,12 @@ def materialise(order: Order, progress) -> dict:
     eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
     notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
 
-    write_tensors(folder / "inputs.safetensors", outcome.inputs.tensors())
-    write_tensors(folder / "weights.safetensors", subject.state())
-    write_tensors(folder / "reference.safetensors", outcome.reference)
-    write_tensors(folder / "eager.safetensors", eager)
-    nonfinite = outcome.nonfinite_share()
+    files = {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager}
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        writing = [pool.submit(write_tensors, folder / f"{name}.safetensors", tensors) for name, tensors in files.items()]
+        nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
+        for each in writing:
+            each.result()
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,

@@ -59,6 +59,8 @@ class Timer {
         times[is_baseline ? 0 : 1] = std::move(*block.value);
       }
       pairs.push_back({*times[0], *times[1]});
+      if (ratio = speedup_of(pairs); pairs.size() <= 2 && ratio.value < options_.hopeless_below / (pairs.size() == 1 ? 2 : 1))
+        break;
       if (pairs.size() % 4 != 0 && seconds_since(start) < options_.seconds_per_baseline) continue;
       ratio = speedup_of(pairs);
       const double half_width = (ratio.interval.high - ratio.interval.low) / 2;

@@ -15,7 +15,8 @@ struct MeasureOptions {
   double seconds_per_baseline = 8;  // at the most
   double good_enough = 0.015;       // stop when the interval is within this share of the speedup, either side
   int least_pairs = 12;
-  int fewest_pairs = 6;  // even when the time is up
+  int fewest_pairs = 6;       // even when the time is up
+  double hopeless_below = 0;  // a speedup that is clearly below this after a pair or two is not made more precise
   bool eager = true;
   bool compile = true;  // torch.compile
   std::optional<double> call_timeout;

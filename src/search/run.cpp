@@ -124,7 +124,7 @@ class Run {
     record_.lesson_limit = lessons.limit;
     ledger_ = Ledger(entries.items);
     for (const SimilarLesson& each : similar(lessons.items, record_.workload_class, record_.zone, coder_->features()))
-      history_.push_back(*each.lesson);
+      if (each.lesson->workload_class == record_.workload_class) history_.push_back(*each.lesson);
     usable_ = usable_by(*coder_, pool_, pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids()));
     return {};
   }
@@ -176,7 +176,7 @@ class Run {
   }
 
   Status search() {
-    double batch_seconds = 0;
+    double batch_seconds = 0;  // of the quickest so far: the first one draws inputs, too
     for (;;) {
       if (stop_) return ended("it was interrupted", "stopped");
       if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
@@ -194,7 +194,8 @@ class Run {
                report();
                return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
              }));
-      batch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      batch_seconds = batch_seconds == 0 ? took / 2 : std::min(batch_seconds, took);
       untold_.insert(untold_.end(), tried.begin(), tried.end());
       unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(tried.size()));
       if (unfinished_.empty()) {

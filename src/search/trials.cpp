@@ -75,8 +75,8 @@ Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const Problem
 }
 
 double Trials::drawing_seconds() const {
-  // A set has the inputs, eager's outputs and the reference in float64; the oracle makes about 150 MB of them a second.
-  constexpr double kBytesPerSecond = 150e6, kSecondsPerSet = 0.05;
+  // A set has the inputs, eager's outputs and the reference in float64; the oracle makes about 230 MB of them a second.
+  constexpr double kBytesPerSecond = 230e6, kSecondsPerSet = 0.05;
   double bytes = 0;
   for (const TensorSpec& input : problem_.description.inputs) bytes += static_cast<double>(input.span_bytes());
   for (const TensorSpec& output : problem_.description.outputs) bytes += 3 * static_cast<double>(output.span_bytes());
@@ -85,9 +85,11 @@ double Trials::drawing_seconds() const {
 }
 
 void Trials::remember(const std::vector<Individual>& individuals) {
-  for (const Individual& individual : individuals)
+  for (const Individual& individual : individuals) {
+    best_speedup_ = std::max(best_speedup_, individual.speedup);
     if (!individual.assembly_hash.empty() && individual.duplicate_of < 0)
       by_code_.insert_or_assign(individual.assembly_hash, individual);
+  }
 }
 
 Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposals, std::int64_t first_index,
@@ -212,6 +214,7 @@ Status Trials::time(Tried& tried) {
   options.good_enough = effort.good_enough;
   options.least_pairs = effort.least_pairs;
   options.fewest_pairs = effort.fewest_pairs;
+  options.hopeless_below = best_speedup_ / 3;
   KW_TRY(const Measurement measured, measure_briefly(*eager_, "eager", *tried.candidate, problem_.description, sets_,
                                                      evaluator_.machine(), evaluator_.output_check(problem_.description), options));
   if (!measured.timing) {
@@ -224,6 +227,7 @@ Status Trials::time(Tried& tried) {
   individual.speedup = timing.comparisons.front().speedup;
   individual.interval = timing.comparisons.front().interval;
   individual.share_of_ceiling = timing.share_of_ceiling;
+  best_speedup_ = std::max(best_speedup_, individual.speedup);
   ProfileInputs seen = profile_inputs(evaluator_.machine(), problem_.description, timing);
   seen.loops = std::move(tried.loops);
   for (const Finding& finding : findings(seen).findings) individual.findings.push_back(with_levers(finding));

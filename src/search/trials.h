@@ -59,6 +59,7 @@ class Trials {
   TimingSets sets_;
   std::unique_ptr<OracleSubject> eager_;
   std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last
+  double best_speedup_ = 0;
   TrialClock clock_;
 };
 
