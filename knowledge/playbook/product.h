@@ -7,11 +7,12 @@
 #include "vectors.h"
 
 // piece: product_tile needs: vec load store
-// rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile, plus
-// what `before` has (if anything), into `tile`. Its rows are tile_row apart. A function of its own: registers are for the sums alone.
+// rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile,
+// plus what `before` has (if anything), into `tile`. Its rows are tile_row apart. A function of its own: registers are for the sums
+// alone.
 template <int rows, int vectors, std::int64_t left_row, std::int64_t left_step, std::int64_t right_step, std::int64_t tile_row>
-static __attribute__((noinline)) void kw_product_tile(const float* left, const float* right, std::int64_t steps, const float* before,
-                                                      float* tile) {
+static __attribute__((noinline)) void kw_product_tile(const float* left, const float* right, std::int64_t steps,
+                                                      const float* before, float* tile) {
   kw_vec sum[rows][vectors];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};

@@ -38,7 +38,7 @@ std::string record_text(RunRecord run) {
 
 }  // namespace
 
-Result<RunRecord> RunArchive::start(RunRecord run) {
+Result<RunRecord> RunArchive::start(const RunRecord& run) {
   KW_TRY(auto insert,
          database_->prepare("INSERT INTO runs (problem_hash, torch_version, machine_id, record, created_at, updated_at) "
                             "VALUES (?1, ?2, ?3, ?4, " KW_RUN_NOW ", " KW_RUN_NOW ")"));

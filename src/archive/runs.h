@@ -29,7 +29,7 @@ class RunArchive {
   explicit RunArchive(const Database& database) : database_(&database) {}
 
   // Gives it an id; its problem and its machine must have been put before.
-  Result<RunRecord> start(RunRecord run);
+  Result<RunRecord> start(const RunRecord& run);
   Result<std::optional<RunRecord>> find(std::string_view id) const;
   Result<std::vector<RunSummary>> list(int limit = 50) const;  // newest first
 

@@ -30,7 +30,7 @@ struct LookedFor {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 LookedFor program(const std::string& what, const std::vector<std::string>& version_command, const std::string& feature,
-                const std::string& remedy) {
+                  const std::string& remedy) {
   LookedFor finding{what, false, false, "", feature, remedy};
   if (find_program(version_command.front()).empty()) return finding;
   auto outcome = run_command({version_command, {}, "", std::chrono::seconds(10), 4096});
@@ -44,7 +44,8 @@ LookedFor program(const std::string& what, const std::vector<std::string>& versi
   return finding;
 }
 
-LookedFor python_package(const std::string& what, const std::string& module, const std::string& feature, const std::string& remedy) {
+LookedFor python_package(const std::string& what, const std::string& module, const std::string& feature,
+                         const std::string& remedy) {
   LookedFor finding{what, false, false, "", feature, remedy};
   auto python = oracle_python();
   if (!python) return finding;
@@ -74,11 +75,11 @@ LookedFor sandbox_mode(sandbox::Mode mode, const std::string& remedy) {
 
 LookedFor call_filter() {
   LookedFor finding{"seccomp",
-                  false,
-                  true,
-                  "",
-                  "a filter of system calls",
-                  "a Linux kernel with CONFIG_SECCOMP_FILTER, outside of containers that forbid it"};
+                    false,
+                    true,
+                    "",
+                    "a filter of system calls",
+                    "a Linux kernel with CONFIG_SECCOMP_FILTER, outside of containers that forbid it"};
   auto filters = sandbox::RunnerFilters::prepare({});
   finding.present = filters.ok();
   finding.detail = filters ? "works here" : filters.error().message;

@@ -62,7 +62,8 @@ void LiveView::show(const RunProgress& progress) {
   // A line when there is a new best kernel, and otherwise every few seconds.
   const bool better = state.best_speedup > last_best_ * 1.005;
   const auto now = std::chrono::steady_clock::now();
-  if (progress.evaluations == 0 || progress.evaluations == last_evaluations_ || (!better && now - last_line_ < kBetweenLines)) return;
+  if (progress.evaluations == 0 || progress.evaluations == last_evaluations_ || (!better && now - last_line_ < kBetweenLines))
+    return;
   last_evaluations_ = progress.evaluations;
   last_best_ = std::max(last_best_, state.best_speedup);
   last_line_ = now;

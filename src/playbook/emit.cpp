@@ -148,7 +148,7 @@ std::string Emitter::text(const Affine& value) {
   std::ranges::sort(terms, [](const auto& a, const auto& b) {
     return std::abs(a.first) != std::abs(b.first) ? std::abs(a.first) > std::abs(b.first) : a.second < b.second;
   });
-  std::ranges::stable_partition(terms, [](const auto& term) { return term.first > 0; });
+  std::stable_partition(terms.begin(), terms.end(), [](const auto& term) { return term.first > 0; });
   std::string result;
   for (const auto& [coefficient, var] : terms) {
     if (result.empty()) {

@@ -130,7 +130,7 @@ class ReduceEmitter {
   }
 
   std::string open_partial() {
-    const std::string partial = e_.unique("partial");
+    std::string partial = e_.unique("partial");
     e_.line(fmt::format("kw_vec {} = kw_splat(0.0f);", partial));
     return partial;
   }
@@ -421,7 +421,7 @@ Expr Emitter::emit_pad(const Value& value, const Index& index) {
     });
     inside += fmt::format("{0}{1} >= 0 && {1} < {2}", inside.empty() ? "" : " && ", at, shape[d]);
   }
-  const Expr value_inside = emit(value.operands[0], inner);
+  Expr value_inside = emit(value.operands[0], inner);
   if (inside.empty()) return value_inside;
   return apply("where", {{"(" + inside + ")", DType::boolean, false, depth_of(index)}, value_inside, emit(value.operands[1], {})},
                value.dtype);

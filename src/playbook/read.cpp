@@ -215,7 +215,8 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
     }
   }
   if (!unknown.empty())
-    return bad_input(fmt::format("the playbook does not know {}", unknown), "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+    return bad_input(fmt::format("the playbook does not know {}", unknown),
+                     "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
   for (const auto& output : problem.graph.at("outputs")) {
     const auto found = known.find(output.get<std::string>());
     if (found == known.end() || found->second.empty())
@@ -237,7 +238,8 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
 
 Result<ReadProblem> read_graph(const ProblemDescription& problem) {
   if (problem.graph.is_null())
-    return bad_input(fmt::format("{} has no graph: {}", problem.name, problem.graph_error), "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+    return bad_input(fmt::format("{} has no graph: {}", problem.name, problem.graph_error),
+                     "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
   auto read = read_fields("the graph of " + problem.name, [&] { return read_nodes(problem); });
   if (!read) return read.error();
   return std::move(*read);

@@ -145,7 +145,6 @@ NodeValues read_pad(const NodeReader& node) {
   const std::size_t at = moded ? 3 : 2;
   const auto pad = node.integers(1);
   const Shape own = node.graph.shape(node.tensor(0));
-  Shape inner = own;
   ValueId x = node.tensor(0);
   Value value{.kind = ValueKind::pad, .dtype = node.dtype(), .shape = node.shape()};
   value.before.assign(own.size(), 0);

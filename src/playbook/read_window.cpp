@@ -94,7 +94,8 @@ std::vector<double> counts(const WindowDim& dim, std::int64_t inputs, std::int64
   std::vector<double> result;
   for (std::int64_t o = 0; o < outputs; ++o) {
     if (is_adaptive(dim)) {
-      result.push_back(static_cast<double>(((o + 1) * inputs - 1) / outputs + 1 - o * inputs / outputs));
+      const std::int64_t begin = o * inputs / outputs, end = ((o + 1) * inputs - 1) / outputs + 1;
+      result.push_back(static_cast<double>(end - begin));
       continue;
     }
     const std::int64_t begin = o * dim.stride - dim.before;

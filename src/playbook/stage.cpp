@@ -35,7 +35,7 @@ void StageWriter::require(const std::string& condition) {
 }
 
 std::string StageWriter::scratch(const std::string& hint, std::string_view type, const std::string& count, bool per_thread) {
-  const std::string name = emitter.unique(hint);
+  std::string name = emitter.unique(hint);
   declare(fmt::format("alignas(64) static {}{} {}[{}];", per_thread ? "thread_local " : "", type, name, count));
   return name;
 }
@@ -46,7 +46,7 @@ void StageWriter::declare(const std::string& text) {
 
 std::string StageWriter::prepared(const std::string& hint, const std::string& count,
                                   const std::function<void(Emitter& emitter, const std::string& name)>& fill) {
-  const std::string name = emitter.unique(hint);
+  std::string name = emitter.unique(hint);
   std::set<std::string> reserved;
   for (ValueId id = 0; id < graph.size(); ++id)
     if (!graph.at(id).name.empty()) reserved.insert(graph.at(id).name);

@@ -109,7 +109,7 @@ class WindowText {
   }
 
   std::string open_accumulator(bool vector) {
-    const std::string acc = e_.unique("window");
+    std::string acc = e_.unique("window");
     const std::string none = Emitter::identity(window_.fn, window_.dtype);
     if (vector) {
       e_.need("splat");

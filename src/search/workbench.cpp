@@ -79,7 +79,7 @@ Outcome Workbench::note(const Order& order, const Individual& individual) {
     known.effort = std::max(known.effort, order.proposal.effort);
     return known.outcome;
   }
-  const Outcome outcome{individual.index, score_of(individual), first && individual.duplicate_of >= 0, individual.findings};
+  Outcome outcome{individual.index, score_of(individual), first && individual.duplicate_of >= 0, individual.findings};
   known = {std::max(known.effort, order.proposal.effort), outcome};
   if (outcome.duplicate) return outcome;
   for (const AlignedStrategy& aligned : individual.strategies)
