@@ -189,6 +189,33 @@ TEST(Playbook, ReductionsInsideAnOperandComeBeforeTheProduct) {
   EXPECT_EQ(count_of(kernel.source, "static float scratch"), 1) << kernel.source;
 }
 
+TEST(Playbook, ResultsOfShortRowsAreLanes) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {64, 256, 4})}, {}, {tensor("out", TensorKind::output, {64, 256})});
+  problem =
+      with_graph(problem,
+                 placeholder("x", "[64, 256, 4]") + "," +
+                     call("amax", "aten.amax.default", ref("x") + R"(, {"list": [{"const": -1}]}, {"const": false})", "[64, 256]"),
+                 R"("amax")");
+  const std::string source = written(problem, {"explicit_vectors"}).source;
+  EXPECT_TRUE(contains(source, "kw_store(out")) << source;
+}
+
+TEST(Playbook, ASoftmaxThatALargerSumReadsIsOneVisitOfItsRows) {
+  auto problem = problem_of({tensor("gates", TensorKind::input, {512, 8}), tensor("x", TensorKind::input, {512, 8, 64})}, {},
+                            {tensor("out", TensorKind::output, {512, 64})});
+  problem = with_graph(
+      problem,
+      placeholder("gates", "[512, 8]") + "," + placeholder("x", "[512, 8, 64]") + "," +
+          call("softmax", "aten.softmax.int", ref("gates") + R"(, {"const": -1}, {"const": null})", "[512, 8]") + "," +
+          call("column", "aten.unsqueeze.default", ref("softmax") + R"(, {"const": 2})", "[512, 8, 1]") + "," +
+          call("mul", "aten.mul.Tensor", ref("x") + "," + ref("column"), "[512, 8, 64]") + "," +
+          call("sum", "aten.sum.dim_IntList", ref("mul") + R"(, {"list": [{"const": 1}]}, {"const": false})", "[512, 64]"),
+      R"("sum")");
+  const std::string source = written(problem, {"fuse_chain", "fuse_row_passes"}).source;
+  EXPECT_EQ(count_of(source, ": softmax\n"), 1) << source;
+  EXPECT_EQ(count_of(source, "static float scratch"), 1) << source;
+}
+
 TEST(Playbook, AResultThatNothingReadsNeedNotBeKnown) {
   const auto pooled = [](const std::string& output) {
     const std::string results = R"("results": [{"shape": [4, 8], "dtype": "float32"}, {"shape": [4, 8], "dtype": "int64"}])";
