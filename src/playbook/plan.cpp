@@ -80,7 +80,7 @@ class Planner {
       const Value& value = graph_.at(id);
       if (!is_anchor(value)) continue;
       const bool fuse = value.kind == ValueKind::product ? wants("fuse_epilogue") : wants("fuse_chain");
-      const ValueId root = fuse && !is_stored(id) && value.kind != ValueKind::arg_reduce ? epilogue_end(id) : id;
+      const ValueId root = fuse && !is_stored(id) && value.kind != ValueKind::arg_reduce ? take_epilogue(id) : id;
       store(root);
       anchor_of_[root] = id;
       if (value.kind == ValueKind::product && !wants("fuse_prologue")) {
@@ -108,10 +108,12 @@ class Planner {
     if (is_computed(graph_.at(id)) && !is_masked_argument(id)) store(id);
   }
 
-  // The last pointwise value through which everything that reads the anchor goes, each at the anchor's own position.
-  [[nodiscard]] ValueId epilogue_end(ValueId anchor) const {
+  // The last pointwise value through which everything that reads the anchor goes, each at the anchor's own position. What lies
+  // between belongs to this anchor from now on: another one that leads into it ends before.
+  ValueId take_epilogue(ValueId anchor) {
     const std::int64_t count = numel(graph_.shape(anchor));
     std::set<ValueId> region{anchor};
+    std::set<ValueId> taken;
     ValueId end = anchor;
     for (const ValueId id : needed_) {
       if (id <= anchor) continue;
@@ -122,10 +124,15 @@ class Planner {
                          (value.kind == ValueKind::view && behind_reshapes(graph_, id) != id);
       if (!plain || numel(value.shape) != count) continue;
       if (graph_.at(anchor).kind != ValueKind::product && value.shape != graph_.shape(anchor)) continue;
+      if (in_epilogues_.contains(id)) break;
       region.insert(id);
-      if (value.kind == ValueKind::pointwise && gathers_all(region, anchor, id)) end = id;
+      if (value.kind == ValueKind::pointwise && gathers_all(region, anchor, id)) {
+        end = id;
+        taken = region;
+      }
       if (is_stored(id)) break;
     }
+    in_epilogues_.merge(taken);
     return end;
   }
 
@@ -160,13 +167,14 @@ class Planner {
       ValueId largest = -1;
       std::uint64_t rows = 0;
       for (const auto& at : inside) {
-        if (at.value != root && (anchored || !wants("fuse_row_passes"))) return store(at.value), true;
+        if (at.value != root && anchored) return store(operand_around(anchor_of_.at(root), at.value)), true;
+        if (at.value != root && !wants("fuse_row_passes")) return store(at.value), true;
         if (at.within >= 0) {  // inside another reduction
           if ((at.dims() & kReducedBit) == 0) continue;
           const ValueId whole = graph_.at(at.within).operands[0];
           const ValueId computed = behind_reshapes(graph_, whole);
           const bool cheap = numel(graph_.shape(whole)) <= 4 * numel(graph_.shape(at.value));
-          store(cheap && is_computed(graph_.at(computed)) && !is_stored(computed) ? computed : at.value);
+          store(cheap && is_computed(graph_.at(computed)) && !is_stored(computed) ? computed : result_around(at.value));
           return true;
         }
         const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
@@ -180,10 +188,43 @@ class Planner {
         const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
         const bool same_rows = at.dims() == rows && positions(root, rows) <= numel(graph_.shape(at.value));
         const bool enough = positions(root, rows) >= 2 * threads_ || work < kSmallWork;
-        if (!same_rows || !enough) return store(at.value), true;
+        if (!same_rows || !enough) return store(enough ? result_around(at.value) : at.value), true;
       }
     }
     return false;
+  }
+
+  // What everything that reads a reduction makes of it first, without growing beyond what it reduces: a whole softmax, say, whose
+  // maximum, sum and quotient are then one visit of each row.
+  [[nodiscard]] ValueId result_around(ValueId reduction) const {
+    if (!wants("fuse_row_passes") || !wants("fuse_chain")) return reduction;
+    const std::int64_t most = numel(graph_.shape(graph_.at(reduction).operands[0]));
+    std::set<ValueId> region{reduction};
+    ValueId end = reduction;
+    for (const ValueId id : needed_) {
+      const Value& value = graph_.at(id);
+      if (id <= reduction || std::ranges::none_of(value.operands, [&](ValueId o) { return region.contains(o); })) continue;
+      if (numel(value.shape) > most || is_anchor(value)) break;
+      region.insert(id);
+      if (value.kind == ValueKind::pointwise && gathers_all(region, reduction, id)) end = id;
+      if (is_stored(id)) break;
+    }
+    return end;
+  }
+
+  // Products and windows read each element many times: an operand with a reduction in it is computed as a whole before them.
+  [[nodiscard]] ValueId operand_around(ValueId anchor, ValueId reduction) const {
+    const ValueKind kind = graph_.at(anchor).kind;
+    if (kind != ValueKind::product && kind != ValueKind::window) return reduction;
+    for (ValueId operand : graph_.at(anchor).operands) {
+      while (graph_.at(operand).kind == ValueKind::view || graph_.at(operand).kind == ValueKind::reshape)
+        operand = graph_.at(operand).operands[0];
+      if (!is_computed(graph_.at(operand)) || is_stored(operand)) continue;
+      bool inside = false;
+      reached(operand, [&](const Reached& at) { inside = inside || at.value == reduction; });
+      if (inside) return operand;
+    }
+    return reduction;
   }
 
   // How many positions the given dimensions of a root have.
@@ -311,6 +352,7 @@ class Planner {
   std::set<ValueId> needed_;
   std::set<ValueId> stored_;
   std::map<ValueId, ValueId> anchor_of_;
+  std::set<ValueId> in_epilogues_;  // anchors and what follows each, to its root
   std::map<ValueId, std::size_t> output_of_;
   Plan plan_;
 };

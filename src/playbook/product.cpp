@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 namespace kw {
 namespace {
@@ -83,7 +84,7 @@ class OperandWalk {
       if (division.exact) {
         inner[d] = division.quotient;
       } else {
-        linear_ = linear_ && rest.coefficient(kOuterVar) == 0 && rest.coefficient(kInnerVar) == 0;
+        linear_ = linear_ && is_same_quotient(rest, strides[d]);
         ranges_.push_back({0, shape[d] - 1});
         inner[d] = Affine::variable(static_cast<VarId>(ranges_.size()) - 1);
       }
@@ -91,6 +92,21 @@ class OperandWalk {
     }
     visit(value.operands[0], inner);
     linear_ = linear_before;
+  }
+
+  // Whether the outer and the inner variable leave value / divisor as it is: with them it stays below the next multiple.
+  [[nodiscard]] bool is_same_quotient(const Affine& value, std::int64_t divisor) const {
+    std::int64_t step = divisor;
+    Affine own;
+    for (const auto& [var, coefficient] : value.terms) {
+      if (var == kOuterVar || var == kInnerVar)
+        own.terms[var] = coefficient;
+      else
+        step = std::gcd(step, coefficient);
+    }
+    own.constant = (value.constant % step + step) % step;
+    const Range range = range_of(own, ranges_);
+    return range.low >= 0 && range.high < step;
   }
 
   const Graph& graph_;

@@ -53,8 +53,6 @@ struct ProductFacts {
   std::optional<Band> right_band;   // of the right operand (inner, columns)
   std::optional<Band> result_band;  // of what is stored: the root is zero elsewhere
 
-  std::optional<Buffer> memory;  // that the root fills, where the plan has none for it
-
   // Indices of the graph's values.
   [[nodiscard]] Index left_index(const Affine& batch, const Affine& row, const Affine& inner) const;
   [[nodiscard]] Index right_index(const Affine& batch, const Affine& inner, const Affine& column) const;
@@ -69,9 +67,6 @@ std::optional<Band> band_of(const Graph& graph, ValueId value);
 
 // The index of a stage's root that belongs to an index of its product.
 Index root_index(Emitter& emitter, const Graph& graph, const ProductFacts& facts, const Index& product_index, ValueId root);
-
-// The memory that a root of a product's stage fills.
-const Buffer& product_buffer(const StageWriter& writer, const ProductFacts& facts, ValueId root);
 
 // Names of local variables in raw text: every $word becomes an identifier that nothing else in the kernel has.
 class LocalNames {

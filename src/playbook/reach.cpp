@@ -47,7 +47,7 @@ class ReachWalk {
     if (!seen_.insert(key).second) return;
     visit_(at);
     const Value& value = graph_.at(at.value);
-    if (at.value != root_ && (is_stored_(at.value) || is_anchor(value))) return;
+    if (at.value != root_ && is_stored_(at.value)) return;
     switch (value.kind) {
       case ValueKind::view: {
         Reached next{value.operands[0], {}, at.within};

@@ -31,8 +31,7 @@ struct Reached {
 };
 
 // Visits everything that the root needs, itself first, down to what `is_stored` or is an argument (these are visited, what is
-// behind them is not). Anchors other than the root's own are visited but not entered. A value that is read in several ways is
-// visited as often.
+// behind them is not). A value that is read in several ways is visited as often.
 void visit_reached(const Graph& graph, ValueId root, const std::function<bool(ValueId)>& is_stored,
                    const std::function<void(const Reached&)>& visit);
 

@@ -219,8 +219,10 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
                      "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
   for (const auto& output : problem.graph.at("outputs")) {
     const auto found = known.find(output.get<std::string>());
-    if (found == known.end() || found->second.empty())
-      return bad_input(fmt::format("the graph's output {} is no node of it", output.dump()));
+    if (found == known.end()) return bad_input(fmt::format("the graph's output {} is no node of it", output.dump()));
+    if (found->second.empty())
+      return bad_input(fmt::format("the playbook does not compute the output {}", output.dump()),
+                       "leave this problem to another coder");
     read.outputs.push_back(found->second[0]);
   }
   if (read.outputs.size() != problem.outputs.size())

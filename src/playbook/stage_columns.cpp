@@ -9,6 +9,9 @@
 namespace kw {
 namespace {
 
+// Reductions of so few neighbours have no vectors along them: lanes are results, even where their terms are not side by side.
+constexpr std::int64_t kFewTerms = 16;
+
 // The reductions inside a stage, each after those that it needs.
 std::vector<ValueId> reductions_inside(const StageWriter& writer, const Stage& stage) {
   std::set<ValueId> found;
@@ -31,8 +34,9 @@ std::string columns_why_not(const StageWriter& writer, const Stage& stage) {
   for (const ValueId id : reductions_inside(writer, stage)) {
     const Value& value = writer.graph.at(id);
     if (value.dtype != DType::f32) return "it is not all float32";
-    const int innermost = static_cast<int>(writer.graph.shape(value.operands[0]).size()) - 1;
-    if (value.dims.back() == innermost) return "the innermost dimension is reduced";
+    const Shape& operand = writer.graph.shape(value.operands[0]);
+    const bool innermost = value.dims.back() == static_cast<int>(operand.size()) - 1;
+    if (innermost && product_of(operand, value.dims) > kFewTerms) return "the innermost dimension is reduced, and not short";
   }
   return "";
 }

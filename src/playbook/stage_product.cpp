@@ -1,10 +1,8 @@
 // The family of products: chooses how one is written. Matrix times vector, diagonal factors and plain loops are here.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "playbook/loops.h"
 #include "playbook/product.h"
 
 namespace kw {
@@ -25,7 +23,7 @@ bool is_diagonal(const std::optional<Band>& band) { return band && band->low == 
 void store_roots(StageWriter& writer, const Stage& stage, const ProductFacts& facts, const Index& index) {
   for (const ValueId root : stage.roots) {
     const Index at = root_index(writer.emitter, writer.graph, facts, index, root);
-    writer.emitter.store(product_buffer(writer, facts, root), at, writer.emitter.emit(root, at));
+    writer.emitter.store(writer.buffer(root), at, writer.emitter.emit(root, at));
   }
 }
 
@@ -46,95 +44,8 @@ std::string product_why_not(const StageWriter& writer, const Stage& stage) {
   return "no strategy for products is wanted";
 }
 
-// All that the values need and is in no memory yet.
-void collect_unstored(const StageWriter& writer, ValueId id, std::set<ValueId>& found) {
-  if (writer.emitter.buffer_of(id) != nullptr || !found.insert(id).second) return;
-  for (const ValueId operand : writer.graph.at(id).operands) collect_unstored(writer, operand, found);
-}
-
-Buffer memory_for(StageWriter& writer, ValueId id, const std::string& hint) {
-  const Value& value = writer.graph.at(id);
-  return {writer.scratch(hint, element_type(value.dtype), fmt::format("{}", numel(value.shape))), value.dtype, value.shape, false};
-}
-
-// A value row by row, its reductions before each row.
-void write_rows_of(StageWriter& writer, ValueId id, const Buffer& buffer, bool vectors) {
-  Emitter& emitter = writer.emitter;
-  const Shape& shape = buffer.shape;
-  Index index;
-  for (std::size_t d = 0; d + 1 < shape.size(); ++d) {
-    const bool outermost = std::ranges::all_of(index, [](const Affine& part) { return part.is_constant(); });
-    if (shape[d] == 1)
-      index.emplace_back(0);
-    else
-      index.push_back(
-          Affine::variable(emitter.open_loop("row", shape[d], outermost ? writer.parallel_pragma(shape[d], numel(shape)) : "")));
-  }
-  const auto element = [&](VarId column) {
-    Index at = index;
-    at.push_back(Affine::variable(column));
-    emitter.store(buffer, at, emitter.emit(id, at));
-  };
-  if (vectors) {
-    const std::string count = fmt::format("{}", shape.back());
-    write_vector_loop(writer, shape.back(), "0", count, element);
-  } else {
-    element(emitter.open_loop("column", shape.back()));
-    emitter.close();
-  }
-  for (const Affine& part : index)
-    if (!part.is_constant()) emitter.close();
-}
-
-// Operands with reductions in them would be reduced again for each panel: they get memory first.
-void store_reduced_operands(StageWriter& writer, ValueId product) {
-  for (ValueId operand : writer.graph.at(product).operands) {
-    while (writer.graph.at(operand).kind == ValueKind::view || writer.graph.at(operand).kind == ValueKind::reshape)
-      operand = writer.graph.at(operand).operands[0];
-    std::set<ValueId> inside;
-    collect_unstored(writer, operand, inside);
-    const bool reduces = std::ranges::any_of(inside, [&](ValueId id) {
-      const ValueKind kind = writer.graph.at(id).kind;
-      return kind == ValueKind::reduce || kind == ValueKind::arg_reduce || kind == ValueKind::window;
-    });
-    if (!reduces || writer.graph.shape(operand).empty()) continue;
-    const Buffer buffer = memory_for(writer, operand, "factor");
-    const ReduceStyle before = writer.emitter.reduce_style;
-    writer.emitter.reduce_style = wanted_reduce_style(writer);
-    if (!writer.wants("explicit_vectors") || !writer.attempt([&] { write_rows_of(writer, operand, buffer, true); }))
-      write_rows_of(writer, operand, buffer, false);
-    writer.emitter.reduce_style = before;
-    writer.emitter.materialise(operand, buffer);
-  }
-}
-
-void write_one_product(StageWriter& writer, const Stage& stage, const std::optional<Buffer>& memory);
-
-// What follows a product may need others that are in no memory: they come first.
 void product_write(StageWriter& writer, const Stage& stage) {
-  std::set<ValueId> inside;
-  for (const ValueId root : stage.roots) collect_unstored(writer, root, inside);
-  for (const ValueId id : inside) {
-    if (id == stage.anchor || writer.graph.at(id).kind != ValueKind::product || writer.emitter.buffer_of(id) != nullptr) continue;
-    Stage first;
-    first.roots = {id};
-    first.anchor = id;
-    const Buffer memory = memory_for(writer, id, "factor");
-    store_reduced_operands(writer, id);
-    write_one_product(writer, first, memory);
-    writer.emitter.materialise(id, memory);
-  }
-  store_reduced_operands(writer, stage.anchor);
-  write_one_product(writer, stage, std::nullopt);
-}
-
-void write_one_product(StageWriter& writer, const Stage& stage, const std::optional<Buffer>& memory) {
-  const auto facts_of = [&](bool swapped) {
-    ProductFacts made = product_facts(writer, stage, swapped);
-    made.memory = memory;
-    return made;
-  };
-  const ProductFacts facts = facts_of(false);
+  const ProductFacts facts = product_facts(writer, stage, false);
   const bool in_float = computes_in_float(writer, stage.anchor);
   if (in_float && writer.wants("diagonal_as_scale") && (is_diagonal(facts.left_band) || is_diagonal(facts.right_band))) {
     if (!writer.attempt([&] { write_diagonal_product(writer, stage, facts, true); }))
@@ -143,12 +54,12 @@ void write_one_product(StageWriter& writer, const Stage& stage, const std::optio
   }
   const bool one_row = facts.rows == 1 && facts.columns > 1;
   if (in_float && writer.wants("dot_rows") && (facts.columns == 1 || one_row)) {
-    const ProductFacts turned = facts_of(one_row);
+    const ProductFacts turned = product_facts(writer, stage, one_row);
     if (turned.left.order == PackOrder::turned && writer.attempt([&] { write_dot_rows(writer, stage, turned); })) return;
   }
   if (in_float && writer.wants("register_tile")) {
     const bool swap = facts.columns == 1 && facts.rows > 1 && facts.left.order == PackOrder::along;
-    const ProductFacts used = swap ? facts_of(true) : facts;
+    const ProductFacts used = swap ? product_facts(writer, stage, true) : facts;
     for (const bool vector_packs : {true, false})
       for (const bool vector_finish : {true, false}) {
         if (vector_finish && used.columns < 4) continue;  // no vector would ever be full
@@ -159,10 +70,6 @@ void write_one_product(StageWriter& writer, const Stage& stage, const std::optio
 }
 
 }  // namespace
-
-const Buffer& product_buffer(const StageWriter& writer, const ProductFacts& facts, ValueId root) {
-  return facts.memory ? *facts.memory : writer.buffer(root);
-}
 
 void write_plain_product(StageWriter& writer, const Stage& stage, const ProductFacts& facts) {
   Emitter& emitter = writer.emitter;

@@ -10,11 +10,10 @@
 namespace kw {
 namespace {
 
-constexpr std::int64_t kLongestBlock = 1024;   // of the inner dimension: longer sums are sums of sums, for their precision
+constexpr std::int64_t kLongestBlock = 256;    // of the inner dimension: longer sums are sums of sums, for their precision
 constexpr std::int64_t kBlockColumns = 1024;   // of the right operand, packed at a time
 constexpr std::int64_t kMostBlockRows = 1024;  // of the left operand, packed at a time, where cache_tile_rows is not wanted
 constexpr double kWorthThreads = 200e3;        // multiplications
-constexpr std::int64_t kWorthBlocks = 512;     // inner dimensions up to this are one block
 constexpr std::int64_t kWorthRowBlocks = 192;  // rows up to this are one block
 constexpr std::int64_t kPartRows = 192;        // that one thread should have at least, where there are several parts
 constexpr std::int64_t kPartColumns = 128;
@@ -89,10 +88,7 @@ class DenseProduct {
     const std::int64_t longest = split_ ? part_depth_ : facts_.depth;
     depth_limit_ = fmt::format("{}", std::min(longest, kLongestBlock));
     blocks_ = longest > kLongestBlock;
-    if (longest > kWorthBlocks && writer_.use("cache_tile_depth")) {
-      depth_limit_ = writer_.knob("KW_KC", 384, {128, 192, 256, 384, 512});
-      blocks_ = true;
-    }
+    if (blocks_ && writer_.use("cache_tile_depth")) depth_limit_ = writer_.knob("KW_KC", kLongestBlock, {128, 192, 256, 384, 512});
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
@@ -262,7 +258,7 @@ class DenseProduct {
     emitter_.provide(facts_.product, index, emitter_.named("sum", names_.say(text), dtype, vector, index));
     for (const ValueId root : stage_.roots) {
       const Index at = root_index(emitter_, writer_.graph, facts_, index, root);
-      emitter_.store(product_buffer(writer_, facts_, root), at, emitter_.emit(root, at));
+      emitter_.store(writer_.buffer(root), at, emitter_.emit(root, at));
     }
   }
 

@@ -141,6 +141,97 @@ TEST(Playbook, TensorsMayBeCalledLikeItsOwnVariables) {
   EXPECT_FALSE(contains(source, "std::int64_t j =")) << source;
 }
 
+// Inputs a, b, c, d of 48 x 48 and calls on them; the last node is the output.
+ProblemDescription of_squares(const std::string& calls, const std::string& last) {
+  std::vector<TensorSpec> inputs;
+  std::string nodes;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    inputs.push_back(tensor(name, TensorKind::input, {48, 48}));
+    nodes += placeholder(name, "[48, 48]") + ",";
+  }
+  return with_graph(problem_of(inputs, {}, {tensor("out", TensorKind::output, {48, 48})}), nodes + calls, '"' + last + '"');
+}
+
+std::string on_squares(const std::string& name, const std::string& op, const std::string& args) {
+  return call(name, "aten." + op, args, "[48, 48]");
+}
+
+TEST(Playbook, MemoryStaysUntilAProductBehindItsEpilogueHasReadIt) {
+  const auto problem = of_squares(on_squares("factor", "exp.default", ref("a")) + "," +
+                                      on_squares("other", "mm.default", ref("b") + "," + ref("c")) + "," +
+                                      on_squares("product", "mm.default", ref("factor") + "," + ref("other")) + "," +
+                                      on_squares("relu", "relu.default", ref("product")),
+                                  "relu");
+  const std::string source = written(problem, {"fuse_chain", "fuse_epilogue", "register_tile"}).source;
+  EXPECT_TRUE(contains(source, "static float scratch1[")) << "both factors are read at once:\n" << source;
+}
+
+TEST(Playbook, TwoProductsOfOneSumAreAStageEach) {
+  const auto problem = of_squares(on_squares("first", "mm.default", ref("a") + "," + ref("b")) + "," +
+                                      on_squares("second", "mm.default", ref("c") + "," + ref("d")) + "," +
+                                      on_squares("relu", "relu.default", ref("second")) + "," +
+                                      on_squares("add", "add.Tensor", ref("first") + "," + ref("relu")),
+                                  "add");
+  const std::string source = written(problem, {"fuse_chain", "fuse_epilogue", "fuse_prologue", "register_tile"}).source;
+  EXPECT_EQ(count_of(source, "// product: "), 2) << source;
+  EXPECT_TRUE(contains(source, "// product: relu")) << "what follows the second alone is its own:\n" << source;
+  EXPECT_TRUE(contains(source, "// product: add")) << source;
+}
+
+TEST(Playbook, ReductionsInsideAnOperandComeBeforeTheProduct) {
+  const auto problem =
+      of_squares(call("softmax", "aten.softmax.int", ref("a") + R"(, {"const": -1}, {"const": null})", "[48, 48]") + "," +
+                     on_squares("product", "mm.default", ref("softmax") + "," + ref("b")) + "," +
+                     on_squares("relu", "relu.default", ref("product")),
+                 "relu");
+  const Kernel kernel = written(problem, {"fuse_chain", "fuse_row_passes", "fuse_epilogue", "fuse_prologue", "register_tile"});
+  EXPECT_EQ(count_of(kernel.source, "// rows: softmax"), 1) << kernel.source;
+  EXPECT_EQ(count_of(kernel.source, "static float scratch"), 1) << kernel.source;
+}
+
+TEST(Playbook, ResultsOfShortRowsAreLanes) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {64, 256, 4})}, {}, {tensor("out", TensorKind::output, {64, 256})});
+  problem =
+      with_graph(problem,
+                 placeholder("x", "[64, 256, 4]") + "," +
+                     call("amax", "aten.amax.default", ref("x") + R"(, {"list": [{"const": -1}]}, {"const": false})", "[64, 256]"),
+                 R"("amax")");
+  const std::string source = written(problem, {"explicit_vectors"}).source;
+  EXPECT_TRUE(contains(source, "kw_store(out")) << source;
+}
+
+TEST(Playbook, ASoftmaxThatALargerSumReadsIsOneVisitOfItsRows) {
+  auto problem = problem_of({tensor("gates", TensorKind::input, {512, 8}), tensor("x", TensorKind::input, {512, 8, 64})}, {},
+                            {tensor("out", TensorKind::output, {512, 64})});
+  problem = with_graph(
+      problem,
+      placeholder("gates", "[512, 8]") + "," + placeholder("x", "[512, 8, 64]") + "," +
+          call("softmax", "aten.softmax.int", ref("gates") + R"(, {"const": -1}, {"const": null})", "[512, 8]") + "," +
+          call("column", "aten.unsqueeze.default", ref("softmax") + R"(, {"const": 2})", "[512, 8, 1]") + "," +
+          call("mul", "aten.mul.Tensor", ref("x") + "," + ref("column"), "[512, 8, 64]") + "," +
+          call("sum", "aten.sum.dim_IntList", ref("mul") + R"(, {"list": [{"const": 1}]}, {"const": false})", "[512, 64]"),
+      R"("sum")");
+  const std::string source = written(problem, {"fuse_chain", "fuse_row_passes"}).source;
+  EXPECT_EQ(count_of(source, ": softmax\n"), 1) << source;
+  EXPECT_EQ(count_of(source, "static float scratch"), 1) << source;
+}
+
+TEST(Playbook, AResultThatNothingReadsNeedNotBeKnown) {
+  const auto pooled = [](const std::string& output) {
+    const std::string results = R"("results": [{"shape": [4, 8], "dtype": "float32"}, {"shape": [4, 8], "dtype": "int64"}])";
+    return with_graph(problem_of({tensor("x", TensorKind::input, {4, 16})}, {}, {tensor("out", TensorKind::output, {4, 8})}),
+                      placeholder("x", "[4, 16]") + R"(, {"name": "pool", "kind": "call", "op": "aten.adaptive_max_pool1d.default",
+                      "args": [{"ref": "x"}, {"list": [{"const": 8}]}], "kwargs": {}, "shape": null, "dtype": null, )" +
+                          results + "}, " + call("values", "operator.getitem", ref("pool") + R"(, {"const": 0})", "[4, 8]") + "," +
+                          call("indices", "operator.getitem", ref("pool") + R"(, {"const": 1})", "[4, 8]", "int64"),
+                      '"' + output + '"');
+  };
+  EXPECT_TRUE(Playbook::read(pooled("values"), {}).ok());
+  const auto refused = Playbook::read(pooled("indices"), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(contains(refused.error().message, "indices")) << refused.error().message;
+}
+
 TEST(Playbook, FeaturesDescribeTheLargestReduction) {
   const auto playbook = Playbook::read(softmax_rows(), {.threads = 2});
   ASSERT_TRUE(playbook.ok());

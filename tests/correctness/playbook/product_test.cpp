@@ -184,6 +184,14 @@ TEST(ProductKernels, LongInnerDimensionsAreSplit) {
   EXPECT_FALSE(claims(kernel_of(wide, {"register_tile", "split_depth"}), "split_depth"));
 }
 
+TEST(ProductKernels, SeveralDimensionsOfBatchesArePackedInVectors) {
+  const auto problem =
+      one_call("aten.einsum.default", R"([{"const": "bhtd,bhde->bhte"}, {"list": [{"ref": "left"}, {"ref": "right"}]}])",
+               {4, 8, 64, 32}, {4, 8, 32, 48}, {4, 8, 64, 48}, TensorKind::input);
+  const Kernel kernel = kernel_of(problem, {"register_tile", "pack_left"});
+  EXPECT_NE(kernel.source.find("kw_transpose(block"), std::string::npos) << kernel.source;
+}
+
 TEST(ProductKernels, EinsumOfEveryOrderIsAProduct) {
   const auto problem = one_call("aten.einsum.default",
                                 R"([{"const": "kij,kmj->imk"}, {"list": [{"ref": "left"}, {"ref": "right"}]}, {"const": null}])",
