@@ -100,6 +100,20 @@ def _integer_notes(reference: dict, eager: dict) -> list[str]:
             for name, out in eager.items() if not out.is_floating_point() and not torch.equal(reference[name], out)]
 
 
+def _write_files(folder, files: dict[str, dict[str, torch.Tensor]]) -> None:
+    """Two at a time; all of them or none."""
+    paths = {folder / f"{name}.safetensors": tensors for name, tensors in files.items()}
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        writing = [pool.submit(write_tensors, path, tensors) for path, tensors in paths.items()]
+    try:
+        for each in writing:
+            each.result()
+    except OracleError:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        raise
+
+
 def materialise(order: Order, progress) -> dict:
     start = time.monotonic()
     problem = load_problem(order.problem)
@@ -114,12 +128,8 @@ def materialise(order: Order, progress) -> dict:
     eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
     notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
 
-    files = {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager}
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        writing = [pool.submit(write_tensors, folder / f"{name}.safetensors", tensors) for name, tensors in files.items()]
-        nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
-        for each in writing:
-            each.result()
+    _write_files(folder, {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager})
+    nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,

@@ -44,6 +44,9 @@ void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& jso
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
   command.add_option("--islands", options.islands, "populations of 'evolve' that exchange individuals (default 1)")
       ->check(CLI::Range(1, 16));
+  command.add_option("--baseline", options.baselines, "what the winner is confirmed against: eager, or eager,compile (default)")
+      ->check(CLI::IsMember({"eager", "compile"}))
+      ->delimiter(',');
   command.add_option("--out", options.out, "where the kernel goes (default: PROBLEM-runN.cpp here)")->type_name("FILE");
   command.add_option("--resume", options.resume, "go on with this run; --time and --evaluations set a new budget")
       ->type_name("RUN")

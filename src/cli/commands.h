@@ -58,6 +58,7 @@ struct OptimizeOptions {
   std::string out;
   std::string resume;
   std::string precision = "float32";
+  std::vector<std::string> baselines{"eager", "compile"};  // that the winner is confirmed against
   int threads = 0;
   bool unsafe_no_sandbox = false;
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/duration.h"
@@ -36,6 +38,8 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   request.more_time = !options.time.empty() || options.evaluations > 0;
   request.evaluator.precision = options.precision;
   request.evaluator.threads = options.threads;
+  const auto& baselines = options.baselines;
+  request.evaluator.compile = std::find(baselines.begin(), baselines.end(), "compile") != baselines.end();
   request.evaluator.unsafe_no_sandbox = options.unsafe_no_sandbox;
   return request;
 }

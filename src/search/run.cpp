@@ -65,7 +65,7 @@ class Run {
     KW_CHECK(gather_knowledge());
     KW_CHECK(open_in_archive());
     KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, pool_, usable_));
-    budget_->plan_confirmation(trials_->drawing_seconds());
+    budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
     KW_CHECK(replay());
     KW_CHECK(search());
     KW_CHECK(conclude());

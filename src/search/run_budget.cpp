@@ -26,8 +26,9 @@ std::optional<double> RunBudget::left() const {
 
 double RunBudget::seconds_per_baseline() const { return options_.seconds <= 0 ? 6 : std::clamp(options_.seconds * 0.06, 1.5, 8.0); }
 
-void RunBudget::plan_confirmation(double drawing_seconds) {
-  confirmation_ = 1.2 * drawing_seconds + 2 * seconds_per_baseline() + kTorchCompileSeconds + kProfileSeconds;
+void RunBudget::plan_confirmation(double drawing_seconds, bool with_compile) {
+  confirmation_ = 1.2 * drawing_seconds + seconds_per_baseline() + kProfileSeconds;
+  if (with_compile) confirmation_ += seconds_per_baseline() + kTorchCompileSeconds;
 }
 
 std::optional<std::string> RunBudget::spent_up(int evaluations, double next_batch_seconds) const {

@@ -17,7 +17,7 @@ class RunBudget {
   [[nodiscard]] double elapsed() const;  // over all sessions
   [[nodiscard]] std::optional<double> left() const;
   // What confirming the winner is expected to take: drawing inputs that nothing has seen, and the rest.
-  void plan_confirmation(double drawing_seconds);
+  void plan_confirmation(double drawing_seconds, bool with_compile);
   [[nodiscard]] double seconds_per_baseline() const;
   // Why the search has to stop now, given what the next batch will take; nothing where it may go on.
   [[nodiscard]] std::optional<std::string> spent_up(int evaluations, double next_batch_seconds) const;

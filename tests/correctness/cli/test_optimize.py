@@ -16,6 +16,7 @@ from cli import BAD_INPUT, PASSED, assert_refused, problem_text  # noqa: E402
 from cli import kw, shared_cache  # noqa: E402, F401: fixtures
 
 PROBLEM = "problems/scale_relu.py"
+QUICK = ("--baseline", "eager")  # torch.compile takes long to warm up
 
 
 def individuals(home):
@@ -66,14 +67,14 @@ def test_shows_the_run_its_kernels_and_the_ledger(searched):
 
 def test_the_same_seed_makes_the_same_first_decisions(searched, kw):
     first = [i["proposal"]["strategies"] for i in searched[1].json["individuals"]]
-    again = kw("optimize", PROBLEM, "--evaluations", "2", "--seed", "5", "--out", kw.home.parent / "k.cpp", "--json")
+    again = kw("optimize", PROBLEM, "--evaluations", "2", "--seed", "5", *QUICK, "--out", kw.home.parent / "k.cpp", "--json")
     assert again.status == PASSED, again
     assert [i["proposal"]["strategies"] for i in again.json["individuals"]] == first[:2]
 
 
 def test_goes_on_after_kill_and_interrupt_without_losing_or_doubling(kw):
     out = kw.home.parent / "kernel.cpp"
-    process = kw.start("optimize", PROBLEM, "--evaluations", "8", "--seed", "3", "--out", out)
+    process = kw.start("optimize", PROBLEM, "--evaluations", "8", "--seed", "3", *QUICK, "--out", out)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not ((kw.home / "archive.db").exists() and len(archived(kw)) >= 2):
         time.sleep(0.1)
@@ -81,7 +82,7 @@ def test_goes_on_after_kill_and_interrupt_without_losing_or_doubling(kw):
     process.communicate()
     kept = archived(kw)
     assert 2 <= len(kept) < 8, "it was killed too early or too late to tell"
-    busy = kw.start("optimize", "--resume", "1", "--out", out)
+    busy = kw.start("optimize", "--resume", "1", *QUICK, "--out", out)
     while time.monotonic() < deadline and len(archived(kw)) <= len(kept):
         time.sleep(0.1)
     second = kw("optimize", "--resume", "1")
@@ -90,7 +91,7 @@ def test_goes_on_after_kill_and_interrupt_without_losing_or_doubling(kw):
     stopped = kw.finish(busy)
     assert stopped.status == PASSED, stopped
     assert "interrupted" in stopped.out, stopped
-    ended = kw("optimize", "--resume", "1", "--out", out, "--json")
+    ended = kw("optimize", "--resume", "1", *QUICK, "--out", out, "--json")
     assert ended.status == PASSED, ended
     assert ended.json["run"]["state"] == "done"
     assert archived(kw) == [(1, i) for i in range(8)]
@@ -109,7 +110,7 @@ def test_twenty_kills(kw):
     """At any moment of a run: nothing that was archived is lost or doubled, and the run ends."""
     chance = random.Random(1)
     out = kw.home.parent / "kernel.cpp"
-    words = ["optimize", PROBLEM, "--evaluations", "30", "--seed", "3", "--out", out]
+    words = ["optimize", PROBLEM, "--evaluations", "30", "--seed", "3", *QUICK, "--out", out]
     for _ in range(20):
         before = archived(kw)
         process = kw.start(*words)
@@ -119,7 +120,7 @@ def test_twenty_kills(kw):
         after = archived(kw)
         assert after[: len(before)] == before and after == [(1, i) for i in range(len(after))], (before, after)
         if after or kw("runs", "--json").json:
-            words = ["optimize", "--resume", "1", "--out", out]
+            words = ["optimize", "--resume", "1", *QUICK, "--out", out]
     ended = kw(*words, "--json")
     assert ended.status == PASSED, ended
     assert archived(kw) == [(1, i) for i in range(30)]
@@ -127,7 +128,7 @@ def test_twenty_kills(kw):
 
 @pytest.mark.parametrize("search", ["refine", "generate"])
 def test_other_policies(kw, search):
-    run = kw("optimize", PROBLEM, "--search", search, "--evaluations", "3", "--out", kw.home.parent / "k.cpp")
+    run = kw("optimize", PROBLEM, "--search", search, "--evaluations", "3", *QUICK, "--out", kw.home.parent / "k.cpp")
     assert run.status == PASSED, run
     assert re.search(r"\d\.\d\dx", run.out), run
 

@@ -32,11 +32,11 @@ TEST(RunBudget, AlwaysAllowsTheFirstKernelAndKeepsTimeForTheEnd) {
   RunOptions options;
   options.seconds = 60;
   RunBudget budget(options, 55);
-  budget.plan_confirmation(1);
+  budget.plan_confirmation(1, true);
   EXPECT_FALSE(budget.spent_up(0, 100)) << "a run that ends without a kernel helps nobody";
   EXPECT_TRUE(budget.spent_up(1, 0)) << "five seconds are too few for the confirmation";
   RunBudget fresh(options, 0);
-  fresh.plan_confirmation(1);
+  fresh.plan_confirmation(1, true);
   EXPECT_FALSE(fresh.spent_up(5, 1));
   EXPECT_TRUE(fresh.spent_up(5, 59));
   EXPECT_LE(*fresh.left(), 60);
