@@ -2,20 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "archive/json_text.h"
 #include "archive/migrations.h"
+#include "archive/rows.h"
 
 namespace kw {
 namespace {
-
-// Every time in the archive is SQLite's clock, in UTC, to the millisecond. It is spliced into constant SQL only.
-#define KW_NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-
-template <typename Record>
-Result<Record> read_record(const Statement& row, int column, const std::string& what) {
-  KW_TRY(const Json json, json_from_archived_text(row.text(column), what));
-  return read_fields(what, [&] { return json.get<Record>(); });
-}
 
 Error missing_references(Error error, const EvaluationKey& key) {
   error.message += fmt::format("; an evaluation needs its problem ({}, PyTorch {}) and its machine ({}) in the archive first",

@@ -9,12 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "archive/json_text.h"
+#include "archive/rows.h"
 
 namespace kw {
 namespace {
-
-#define KW_RUN_NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
 constexpr std::string_view kRunColumns = "SELECT id, record, created_at, updated_at FROM runs ";
 
@@ -41,7 +39,7 @@ std::string record_text(RunRecord run) {
 Result<RunRecord> RunArchive::start(const RunRecord& run) {
   KW_TRY(auto insert,
          database_->prepare("INSERT INTO runs (problem_hash, torch_version, machine_id, record, created_at, updated_at) "
-                            "VALUES (?1, ?2, ?3, ?4, " KW_RUN_NOW ", " KW_RUN_NOW ")"));
+                            "VALUES (?1, ?2, ?3, ?4, " KW_NOW ", " KW_NOW ")"));
   insert.bind(1, run.problem_hash).bind(2, run.torch_version).bind(3, run.machine_id).bind(4, record_text(run));
   KW_CHECK(insert.run());
   KW_TRY(auto kept, find(std::to_string(database_->last_insert_id())));
@@ -51,8 +49,7 @@ Result<RunRecord> RunArchive::start(const RunRecord& run) {
 
 Result<RunRecord> RunArchive::read_run(const Statement& row) const {
   const std::string what = fmt::format("the archived run {} in {}", row.integer(0), database_->path().string());
-  KW_TRY(const Json json, json_from_archived_text(row.text(1), what));
-  KW_TRY(RunRecord run, read_fields(what, [&] { return json.get<RunRecord>(); }));
+  KW_TRY(RunRecord run, read_record<RunRecord>(row, 1, what));
   run.id = std::to_string(row.integer(0));
   run.created_at = row.text(2);
   run.updated_at = row.text(3);
@@ -90,12 +87,12 @@ Status RunArchive::add(const std::string& id, std::span<const Individual> indivi
   for (const Individual& individual : individuals) {
     KW_TRY(auto insert,
            database_->prepare("INSERT INTO individuals (run, position, verdict, record, created_at) VALUES (?1, ?2, ?3, "
-                              "?4, " KW_RUN_NOW ")"));
+                              "?4, " KW_NOW ")"));
     insert.bind(1, number).bind(2, individual.index).bind(3, name_of(individual.verdict)).bind(4, archived_text(individual));
     KW_CHECK(insert.run());
   }
   KW_TRY(auto update,
-         database_->prepare("UPDATE runs SET record = json_set(record, '$.elapsed_seconds', json(?2)), updated_at = " KW_RUN_NOW
+         database_->prepare("UPDATE runs SET record = json_set(record, '$.elapsed_seconds', json(?2)), updated_at = " KW_NOW
                             " WHERE id = ?1"));
   KW_CHECK(update.bind(1, number).bind(2, fmt::format("{:.3f}", elapsed_seconds)).run());
   if (database_->changed_rows() == 0) return internal_error(fmt::format("the archive has no run {}", id));
@@ -111,8 +108,7 @@ Result<std::vector<Individual>> RunArchive::individuals(std::string_view id) con
     KW_TRY(const bool row, query.step());
     if (!row) return individuals;
     const std::string what = fmt::format("the archived individual {} of run {}", query.integer(0), id);
-    KW_TRY(const Json json, json_from_archived_text(query.text(1), what));
-    KW_TRY(Individual individual, read_fields(what, [&] { return json.get<Individual>(); }));
+    KW_TRY(Individual individual, read_record<Individual>(query, 1, what));
     individuals.push_back(std::move(individual));
   }
 }
@@ -120,7 +116,7 @@ Result<std::vector<Individual>> RunArchive::individuals(std::string_view id) con
 Status RunArchive::finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons) {
   KW_TRY(const std::int64_t number, run_number(run.id));
   KW_TRY(Transaction transaction, Transaction::begin(*database_));
-  KW_TRY(auto update, database_->prepare("UPDATE runs SET record = ?2, updated_at = " KW_RUN_NOW " WHERE id = ?1"));
+  KW_TRY(auto update, database_->prepare("UPDATE runs SET record = ?2, updated_at = " KW_NOW " WHERE id = ?1"));
   KW_CHECK(update.bind(1, number).bind(2, record_text(run)).run());
   if (database_->changed_rows() == 0) return internal_error(fmt::format("the archive has no run {}", run.id));
   for (const std::string_view table : {"ledger", "lessons"}) {
@@ -146,8 +142,7 @@ Result<Numbered<T>> RunArchive::numbered(std::string_view table, std::optional<s
     KW_TRY(const bool row, query.step());
     if (!row) return found;
     const std::string what = fmt::format("row {} of the archive's {}", query.integer(0), table);
-    KW_TRY(const Json json, json_from_archived_text(query.text(1), what));
-    KW_TRY(T item, read_fields(what, [&] { return json.get<T>(); }));
+    KW_TRY(T item, read_record<T>(query, 1, what));
     found.items.push_back(std::move(item));
     if (!limit) found.limit = query.integer(0);
   }

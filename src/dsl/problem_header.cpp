@@ -6,38 +6,6 @@
 namespace kw {
 namespace {
 
-std::string_view c_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::f16:
-      return "kw_f16";
-    case DType::bf16:
-      return "kw_bf16";
-    case DType::i8:
-      return "std::int8_t";
-    case DType::i16:
-      return "std::int16_t";
-    case DType::i32:
-      return "std::int32_t";
-    case DType::i64:
-      return "std::int64_t";
-    case DType::u8:
-      return "std::uint8_t";
-    case DType::boolean:
-      return "bool";
-  }
-  return "void";
-}
-
-// The type of one argument: outputs are written, scalars go by value, the rest is read-only.
-std::string argument_type(const TensorSpec& spec) {
-  if (spec.kind == TensorKind::scalar) return std::string(c_type(spec.dtype));
-  return fmt::format("{}{}*", spec.kind == TensorKind::output ? "" : "const ", c_type(spec.dtype));
-}
-
 std::string parameter_list(const std::vector<const TensorSpec*>& specs) {
   std::vector<std::string> parts;
   for (const auto* spec : specs) parts.push_back(argument_type(*spec) + " " + spec->c_name);
@@ -112,8 +80,6 @@ inline kw_f16 kw_f16_from_float(float value) { return static_cast<kw_f16>(value)
 )";
 
 }  // namespace
-
-bool passes_struct(const ProblemDescription& problem) { return problem.arguments().size() > kMaxPlainArguments; }
 
 std::string kernel_declaration(const ProblemDescription& problem, bool with_state) {
   const std::string state = with_state ? "void* state, " : "";

@@ -4,14 +4,9 @@
 
 #include <string>
 
-#include "record/problem.h"
+#include "record/contract.h"
 
 namespace kw {
-
-// Past this many arguments the contract passes one struct instead.
-inline constexpr std::size_t kMaxPlainArguments = 16;
-
-bool passes_struct(const ProblemDescription& problem);
 
 std::string problem_header(const ProblemDescription& problem);
 

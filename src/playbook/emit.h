@@ -19,6 +19,7 @@
 
 #include "playbook/affine.h"
 #include "playbook/value.h"
+#include "record/contract.h"
 
 namespace kw {
 
@@ -30,9 +31,9 @@ struct Expr {
   int depth = 0;        // of the scope in which it stays the same
 };
 
-std::string_view element_type(DType dtype);  // as it is in memory: "float", "kw_bf16", "bool"
-std::string_view value_type(DType dtype);    // as it is computed with: "float" for bf16
-std::string float_text(double number);       // 0.5f
+bool is_maths_function(const std::string& fn);  // exp, tanh, erf, ...: what libm or polynomials compute
+std::string_view value_type(DType dtype);       // as it is computed with: "float" for bf16
+std::string float_text(double number);          // 0.5f
 std::string number_text(double number, DType dtype);
 
 // Where a value is in memory, contiguous.

@@ -21,40 +21,14 @@ bool is_comparison(const std::string& fn) {
 }
 
 // Functions that need an approximation: libm's, or polynomials on vectors.
-bool is_maths(const std::string& fn) {
-  static const std::set<std::string> maths{"exp", "exp2", "expm1", "tanh",     "sigmoid", "silu", "mish", "gelu", "gelu_tanh",
-                                           "log", "log2", "log1p", "softplus", "pow",     "sin",  "cos",  "erf",  "erfc"};
-  return maths.contains(fn);
-}
-
 bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 }  // namespace
 
-std::string_view element_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::f16:
-      return "kw_f16";
-    case DType::bf16:
-      return "kw_bf16";
-    case DType::i8:
-      return "std::int8_t";
-    case DType::i16:
-      return "std::int16_t";
-    case DType::i32:
-      return "std::int32_t";
-    case DType::i64:
-      return "std::int64_t";
-    case DType::u8:
-      return "std::uint8_t";
-    case DType::boolean:
-      return "bool";
-  }
-  return "float";
+bool is_maths_function(const std::string& fn) {
+  static const std::set<std::string> maths{"exp", "exp2", "expm1", "tanh",     "sigmoid", "silu", "mish", "gelu", "gelu_tanh",
+                                           "log", "log2", "log1p", "softplus", "pow",     "sin",  "cos",  "erf",  "erfc"};
+  return maths.contains(fn);
 }
 
 std::string_view value_type(DType dtype) {
@@ -99,7 +73,7 @@ Expr Emitter::converted(const Expr& expression, DType dtype) {
     } else if (value_type(dtype) != value_type(expression.dtype)) {
       result.text = fmt::format("{}({})", value_type(dtype), expression.text);
     } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
-      result.text = fmt::format("std::int64_t({}({}))", element_type(dtype), expression.text);
+      result.text = fmt::format("std::int64_t({}({}))", c_type(dtype), expression.text);
     }
     return result;
   }
@@ -196,7 +170,7 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     need("scalar_" + fn);
     return call("kw_" + fn);
   }
-  if (vector && is_maths(fn)) {
+  if (vector && is_maths_function(fn)) {
     need(vector_maths ? fn : "each_" + fn);
     if (vector_maths) use("vector_maths");
   } else {

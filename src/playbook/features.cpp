@@ -9,12 +9,6 @@
 namespace kw {
 namespace {
 
-bool is_maths_function(const std::string& fn) {
-  static const std::set<std::string> maths{"exp", "exp2", "expm1", "tanh",     "sigmoid", "silu", "mish", "gelu", "gelu_tanh",
-                                           "log", "log2", "log1p", "softplus", "pow",     "sin",  "cos",  "erf",  "erfc"};
-  return maths.contains(fn);
-}
-
 void count_reduction(Features& features, const Graph& graph, const Value& value) {
   const Shape& shape = graph.shape(value.operands[0]);
   double terms = 1;

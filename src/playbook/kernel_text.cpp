@@ -12,18 +12,11 @@
 namespace kw {
 namespace {
 
-// Past this many arguments the kernel's contract passes one struct (docs/kernel-contract.md).
-constexpr std::size_t kMostPlainArguments = 16;
-
-std::string typed(const TensorSpec& spec) {
-  if (spec.kind == TensorKind::scalar) return std::string(element_type(spec.dtype));
-  return fmt::format("{}{}*", spec.kind == TensorKind::output ? "" : "const ", element_type(spec.dtype));
-}
-
 std::string parameters_text(const std::vector<const TensorSpec*>& specs) {
   std::vector<std::string> parts;
   for (const auto* spec : specs)
-    parts.push_back(fmt::format("{}{} {}", typed(*spec), spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name));
+    parts.push_back(
+        fmt::format("{}{} {}", argument_type(*spec), spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -58,8 +51,8 @@ std::vector<std::string> place_scratch(Plan& plan, const Graph& graph) {
     }
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < slots.size(); ++i)
-    texts.push_back(fmt::format("alignas(64) static {} scratch{}[{}];", element_type(slots[i].dtype), i,
-                                std::max<std::int64_t>(slots[i].count, 1)));
+    texts.push_back(
+        fmt::format("alignas(64) static {} scratch{}[{}];", c_type(slots[i].dtype), i, std::max<std::int64_t>(slots[i].count, 1)));
   return texts;
 }
 
@@ -116,7 +109,7 @@ std::string KernelText::table_texts(const StageWriter& writer) const {
 
 std::string KernelText::prepare_text(const StageWriter& writer) const {
   if (writer.prepared_.empty()) return "";
-  const bool by_struct = problem_.arguments().size() > kMostPlainArguments;
+  const bool by_struct = passes_struct(problem_);
   std::vector<const TensorSpec*> specs;
   for (const auto& spec : problem_.parameters) specs.push_back(&spec);
   std::string text = "// The prepared weights, one after the other, each at a multiple of 64 bytes.\n";
@@ -139,14 +132,14 @@ std::string KernelText::prepare_text(const StageWriter& writer) const {
 
 std::string KernelText::kernel_function(const StageWriter& writer, const std::string& body) const {
   const auto arguments = problem_.arguments();
-  const bool by_struct = arguments.size() > kMostPlainArguments;
+  const bool by_struct = passes_struct(problem_);
   const bool with_state = !writer.prepared_.empty();
   std::string text =
       fmt::format("extern \"C\" void kw_kernel({}{}) {{\n", with_state ? (arguments.empty() ? "void* state" : "void* state, ") : "",
                   by_struct ? "const kw_args* args" : parameters_text(arguments));
   if (by_struct)
     for (const auto* spec : arguments)
-      text += fmt::format("  [[maybe_unused]] {}{} const {} = args->{};\n", typed(*spec),
+      text += fmt::format("  [[maybe_unused]] {}{} const {} = args->{};\n", argument_type(*spec),
                           spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name, spec->c_name);
   for (const auto& part : writer.prepared_)
     text += fmt::format("  const float* const {0} = static_cast<const float*>(state) + {0}_offset;\n", part.name);

@@ -175,21 +175,23 @@ constexpr std::int64_t kFar = std::int64_t{1} << 40;
 
 Band flipped_band(const Band& band) { return {-band.high, -band.low}; }
 
+// The band of a view, from that of its operand. Broadcasting and transposing: where the last two dimensions end up.
+std::optional<Band> through_view(const Value& view, const std::optional<Band>& band) {
+  const int rank = static_cast<int>(view.shape.size());
+  const int own = static_cast<int>(view.map.size());
+  if (!band || rank < 2 || own < 2) return std::nullopt;
+  const DimMap row = view.map[static_cast<std::size_t>(own) - 2];
+  const DimMap column = view.map[static_cast<std::size_t>(own) - 1];
+  if (row == DimMap{rank - 2, 1, 0} && column == DimMap{rank - 1, 1, 0}) return band;
+  if (row == DimMap{rank - 1, 1, 0} && column == DimMap{rank - 2, 1, 0}) return flipped_band(*band);
+  return std::nullopt;
+}
+
 // Where a comparison of positions holds, as a band of the last two dimensions.
 std::optional<Band> band_of_mask(const Graph& graph, ValueId id) {
   const Value& value = graph.at(id);
   if (value.kind == ValueKind::view) {
-    // Broadcasting and transposing: where the last two dimensions end up.
-    const int rank = static_cast<int>(value.shape.size());
-    const int own = static_cast<int>(value.map.size());
-    if (rank < 2 || own < 2) return std::nullopt;
-    const auto band = band_of_mask(graph, value.operands[0]);
-    if (!band) return std::nullopt;
-    const DimMap row = value.map[static_cast<std::size_t>(own) - 2];
-    const DimMap column = value.map[static_cast<std::size_t>(own) - 1];
-    if (row == DimMap{rank - 2, 1, 0} && column == DimMap{rank - 1, 1, 0}) return band;
-    if (row == DimMap{rank - 1, 1, 0} && column == DimMap{rank - 2, 1, 0}) return flipped_band(*band);
-    return std::nullopt;
+    return through_view(value, band_of_mask(graph, value.operands[0]));
   }
   if (value.kind != ValueKind::pointwise || value.operands.size() != 2) return std::nullopt;
   auto a = position_along(graph, value.operands[0]);
@@ -228,16 +230,7 @@ std::optional<Band> band_of(const Graph& graph, ValueId id) {
   const Value& value = graph.at(id);
   if (value.shape.size() < 2 && value.kind != ValueKind::reshape) return std::nullopt;
   if (value.kind == ValueKind::view) {
-    const int rank = static_cast<int>(value.shape.size());
-    const int own = static_cast<int>(value.map.size());
-    if (own < 2) return std::nullopt;
-    const auto band = band_of(graph, value.operands[0]);
-    if (!band) return std::nullopt;
-    const DimMap row = value.map[static_cast<std::size_t>(own) - 2];
-    const DimMap column = value.map[static_cast<std::size_t>(own) - 1];
-    if (row == DimMap{rank - 2, 1, 0} && column == DimMap{rank - 1, 1, 0}) return band;
-    if (row == DimMap{rank - 1, 1, 0} && column == DimMap{rank - 2, 1, 0}) return flipped_band(*band);
-    return std::nullopt;
+    return through_view(value, band_of(graph, value.operands[0]));
   }
   if (value.kind == ValueKind::reshape) {
     const Shape& shape = graph.shape(value.operands[0]);

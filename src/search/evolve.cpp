@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "search/draw.h"
 #include "strategy/pool.h"
+#include "strategy/random.h"
 
 namespace kw {
 
@@ -43,7 +43,7 @@ Genes Evolve::sampled() {
   std::vector<std::pair<double, int>> drawn;
   for (int gene = 0; gene < bench_.catalogue().size(); ++gene) {
     const Estimate& effect = effects[static_cast<std::size_t>(gene)];
-    const double gain = effect.mean + effect.deviation * draw_normal(random_);
+    const double gain = effect.mean + effect.deviation * random_.normal();
     if (gain > 0) drawn.emplace_back(-gain, gene);
   }
   std::sort(drawn.begin(), drawn.end());
@@ -135,7 +135,7 @@ void Evolve::ask_tuner() {
 const Evolve::Member& Evolve::tournament(const Population& population) {
   std::size_t best = population.size();
   for (int i = 0; i < kTournament; ++i)  // sorted: the smallest position wins
-    best = std::min(best, static_cast<std::size_t>(draw_below(random_, static_cast<int>(population.size()))));
+    best = std::min(best, static_cast<std::size_t>(random_.below(static_cast<int>(population.size()))));
   return population[best];
 }
 
@@ -177,7 +177,7 @@ std::vector<Evolve::Child> Evolve::children_of(int island) {
     children.push_back({toggled(leader.order.draft->claims, gene), "mutation", &leader, {leader.outcome.index}});
   for (int i = 0; i < kFurtherMutations; ++i) {
     const Member& parent = tournament(population);
-    const Genes once = toggled(parent.order.draft->claims, draw_below(random_, catalogue.size()));
+    const Genes once = toggled(parent.order.draft->claims, random_.below(catalogue.size()));
     children.push_back({variation_.mutated(once, random_), "mutation", &parent, {parent.outcome.index}});
   }
   for (int i = 0; i < kCrossovers && population.size() > 1; ++i) {

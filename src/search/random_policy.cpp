@@ -1,7 +1,7 @@
 #include "search/random_policy.h"
 
-#include "search/draw.h"
 #include "search/variation.h"
+#include "strategy/random.h"
 
 namespace kw {
 
@@ -11,7 +11,7 @@ std::vector<Proposal> RandomPolicy::ask() {
   for (int tries = 0; tries < kTries && static_cast<int>(proposals.size()) < bench_.context().batch; ++tries) {
     const Draft* draft = bench_.draft(random_genes(bench_.catalogue(), random_));
     if (draft == nullptr) continue;
-    const auto point = draft->space.random([&](int n) { return draw_below(random_, n); });
+    const auto point = draft->space.random([&](int n) { return random_.below(n); });
     if (const auto order = bench_.order(*draft, point.value_or(draft->space.standard()), "random", {}))
       proposals.push_back(order->proposal);
   }

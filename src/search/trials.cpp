@@ -66,7 +66,6 @@ Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const Problem
                                              const StrategyPool& pool, std::vector<std::string> considered) {
   std::unique_ptr<Trials> trials(new Trials(evaluator, problem, coder, pool));
   trials->considered_ = std::move(considered);
-  KW_CHECK(evaluator.archive_subjects(problem));
   trials->draw_ = trials->store_.pick_draw(false);
   KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
   KW_TRY(trials->eager_,
@@ -227,7 +226,6 @@ Status Trials::time(Tried& tried) {
   individual.speedup = timing.comparisons.front().speedup;
   individual.interval = timing.comparisons.front().interval;
   individual.share_of_ceiling = timing.share_of_ceiling;
-  best_speedup_ = std::max(best_speedup_, individual.speedup);
   ProfileInputs seen = profile_inputs(evaluator_.machine(), problem_.description, timing);
   seen.loops = std::move(tried.loops);
   for (const Finding& finding : findings(seen).findings) individual.findings.push_back(with_levers(finding));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "search/draw.h"
+#include "strategy/random.h"
 
 namespace kw {
 
@@ -78,7 +78,7 @@ std::optional<KnobPoint> Tuner::next_glance() {
     if (auto near = promising(space_.neighbours(centre_))) return near;
   std::vector<KnobPoint> drawn;
   for (int i = 0; i < kRandomDraws; ++i)
-    if (auto point = space_.random([&](int n) { return draw_below(random_, n); })) drawn.push_back(std::move(*point));
+    if (auto point = space_.random([&](int n) { return random_.below(n); })) drawn.push_back(std::move(*point));
   if (auto point = promising(drawn)) return point;
   if (auto near = promising(space_.neighbours(centre_))) return near;
   if (const auto all = space_.all(kEnumerated)) return promising(*all);

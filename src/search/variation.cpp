@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "search/draw.h"
 #include "strategy/crossover.h"
 #include "strategy/mutation.h"
+#include "strategy/random.h"
 
 namespace kw {
 
@@ -13,7 +13,7 @@ Genes random_genes(const Catalogue& catalogue, Random& random) {
   for (int gene = 0; gene < catalogue.size(); ++gene)
     if (random.chance(0.5)) order.push_back(gene);
   for (std::size_t i = order.size(); i > 1; --i) {
-    const int other = draw_below(random, static_cast<int>(i));
+    const int other = random.below(static_cast<int>(i));
     std::swap(order[i - 1], order[static_cast<std::size_t>(other)]);
   }
   return catalogue.together(order);

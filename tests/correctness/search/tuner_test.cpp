@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "search/draw.h"
 #include "search/score.h"
+#include "strategy/random.h"
 
 namespace kw {
 namespace {
@@ -46,7 +46,7 @@ TunerRun tune(const Kernel& kernel, int glances, int batch, double noise, KnobMe
   Random random(seed + 100);
   const auto score = [&](const KnobTrial& trial) {
     const double deviation = noise * (trial.effort == 0 ? 2 : trial.effort == 1 ? 1 : 0.4);
-    return Score{true, tile_speed(space, trial.point) + deviation * draw_normal(random), deviation};
+    return Score{true, tile_speed(space, trial.point) + deviation * random.normal(), deviation};
   };
   Tuner tuner(space, space.standard(), score({space.standard(), 1}), glances, memory, Random(seed));
   TunerRun run;
@@ -73,7 +73,7 @@ TEST(KnobSpaceTest, HandsOutAllowedPointsOnly) {
   Random random(3);
   std::set<KnobPoint> drawn;
   for (int i = 0; i < 500; ++i) {
-    const auto point = space.random([&](int n) { return draw_below(random, n); });
+    const auto point = space.random([&](int n) { return random.below(n); });
     ASSERT_TRUE(point.has_value());
     EXPECT_TRUE(space.allows(*point));
     drawn.insert(*point);
@@ -162,11 +162,11 @@ TEST(TunerTest, NoiseAloneDoesNotMoveItAndFailuresNeverWin) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Random random(seed);
     KnobMemory memory;
-    Tuner tuner(space, space.standard(), {true, 0.02 * draw_normal(random), 0.02}, 10, memory, Random(seed));
+    Tuner tuner(space, space.standard(), {true, 0.02 * random.normal(), 0.02}, 10, memory, Random(seed));
     for (auto trials = tuner.ask(2); !trials.empty(); trials = tuner.ask(2))
       for (const KnobTrial& trial : trials) {
         const double deviation = trial.effort == 0 ? 0.04 : trial.effort == 1 ? 0.02 : 0.008;
-        tuner.tell(trial, {trial.point != KnobPoint{3}, deviation * draw_normal(random), deviation});
+        tuner.tell(trial, {trial.point != KnobPoint{3}, deviation * random.normal(), deviation});
       }
     EXPECT_NE(tuner.best(), KnobPoint{3});
     moved += tuner.best() != space.standard() ? 1 : 0;
