@@ -120,6 +120,7 @@ void write_diagonal_product(StageWriter& writer, const Stage& stage, const Produ
 }
 
 void write_dot_rows(StageWriter& writer, const Stage& stage, const ProductFacts& facts) {
+  writer.use("explicit_vectors");
   writer.use("dot_rows");
   writer.knob("KW_ROWS", 4, {1, 2, 4, 8});
   Emitter& emitter = writer.emitter;

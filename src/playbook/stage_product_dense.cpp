@@ -56,6 +56,7 @@ class DenseProduct {
 
   // Which strategies take effect, and the numbers that the text is made with.
   void decide() {
+    writer_.use("explicit_vectors");
     writer_.use("register_tile");
     const std::int64_t registers = tile_registers(writer_.machine);
     for (const char* piece : {"product_tile", "least"}) emitter_.need(piece);
