@@ -25,7 +25,9 @@ constexpr int kStructureStretch = 10;    // kernels after which knobs are tuned 
 constexpr double kLittleHope = 0.004;    // an improvement that is not worth a kernel
 constexpr int kRestartsWithoutGain = 6;  // after which the search has found what it can find
 constexpr int kFirstGlances = 8, kMoreGlances = 4, kMostGlances = 24;
-constexpr double kCuriosity = 1;  // deviations that every second island adds to what it expects
+constexpr std::size_t kTunedFurther = 3;  // members of an island whose knobs are worth what budget is left
+constexpr int kMostTunings = 5;           // of each
+constexpr double kCuriosity = 1;          // deviations that every second island adds to what it expects
 
 }  // namespace
 
@@ -96,13 +98,14 @@ std::vector<Proposal> Evolve::ask() {
     if (orders_.empty()) ask_tuner();
     if (!orders_.empty()) break;
     if (tuning_is_due()) {
-      begin_tuning();
+      begin_tuning(islands_[static_cast<std::size_t>(leading_island())].front(),
+                   std::min(kFirstGlances + kMoreGlances * tunings_, kMostGlances));
       continue;
     }
     const bool stagnates = hope_ < kLittleHope || since_gain_ >= 2 * kStagnation + bench_.catalogue().size();
     if (!stagnates && ask_generation()) break;
     hope_ = 0;
-    if (!tuning_is_due() && !diversify()) break;
+    if (!tuning_is_due() && !diversify() && !tune_further()) break;
   }
   std::vector<Proposal> proposals;
   for (const Order& order : orders_) proposals.push_back(order.proposal);
@@ -253,7 +256,7 @@ void Evolve::tell(const std::vector<Individual>& outcomes) {
     if (generation_ > 0) ++since_gain_, ++since_tuning_;
     if (!outcome.score.passed || outcome.duplicate) continue;
     gained |= beats(outcome.score, best);
-    enter(islands_[static_cast<std::size_t>(order.proposal.island)], {order, outcome, false, order.proposal.island});
+    enter(islands_[static_cast<std::size_t>(order.proposal.island)], {order, outcome, 0, order.proposal.island});
   }
   if (gained) since_gain_ = restarts_without_gain_ = 0;
 }
@@ -286,15 +289,32 @@ bool Evolve::tuning_is_due() const {
   const int leading = leading_island();
   if (tuning_ || !seeds_.empty() || leading < 0) return false;
   const Member& leader = islands_[static_cast<std::size_t>(leading)].front();
-  if (leader.tuned || leader.order.draft->space.points() < 2) return false;
+  if (leader.tunings > 0 || leader.order.draft->space.points() < 2) return false;
   return since_gain_ >= kStagnation || since_tuning_ >= kStructureStretch || hope_ < kLittleHope;
 }
 
-void Evolve::begin_tuning() {
-  const Member& leader = islands_[static_cast<std::size_t>(leading_island())].front();
-  const int glances = std::min(kFirstGlances + kMoreGlances * tunings_++, kMostGlances);
+void Evolve::begin_tuning(const Member& member, int glances) {
+  ++tunings_;
   tuning_ =
-      std::make_unique<TuningSession>(bench_, leader.order, leader.outcome, glances, Random(bench_.context().seed + tunings_));
+      std::make_unique<TuningSession>(bench_, member.order, member.outcome, glances, Random(bench_.context().seed + tunings_));
+}
+
+// No structure pays any more: what budget is left goes into the knobs of the best, those that were tuned least first. False: they
+// have been tuned enough, too.
+bool Evolve::tune_further() {
+  const Member* chosen = nullptr;
+  for (const Population& population : islands_)
+    for (std::size_t i = 0; i < std::min(population.size(), kTunedFurther); ++i) {
+      const Member& member = population[i];
+      const bool worth = member.tunings < kMostTunings && member.order.draft->space.points() > kMostGlances * member.tunings + 1;
+      if (!worth) continue;
+      if (chosen == nullptr || member.tunings < chosen->tunings ||
+          (member.tunings == chosen->tunings && member.outcome.score.centre > chosen->outcome.score.centre))
+        chosen = &member;
+    }
+  if (chosen == nullptr) return false;
+  begin_tuning(*chosen, kMostGlances);
+  return true;
 }
 
 // The leader, with what is known now of its speed, goes back to every island where it lives.
@@ -308,7 +328,7 @@ void Evolve::end_tuning() {
   for (Population& population : islands_)
     for (std::size_t i = 0; i < population.size(); ++i) {
       if (population[i].order.draft->claims != order.draft->claims) continue;
-      Member member{order, outcome, true, population[i].home};
+      Member member{order, outcome, population[i].tunings + 1, population[i].home};
       population.erase(population.begin() + static_cast<std::ptrdiff_t>(i));
       if (outcome.score.passed) enter(population, std::move(member));
       break;

@@ -18,8 +18,8 @@ class Evolve : public Policy {
   struct Member {
     Order order;
     Outcome outcome;
-    bool tuned = false;
-    int home = 0;  // the island where it was born
+    int tunings = 0;  // of its knobs
+    int home = 0;     // the island where it was born
   };
 
   explicit Evolve(SearchContext context);
@@ -58,7 +58,8 @@ class Evolve : public Policy {
   [[nodiscard]] std::optional<Order> order_of(const Child& child);
   [[nodiscard]] int leading_island() const;  // -1 while nothing has passed
   [[nodiscard]] bool tuning_is_due() const;
-  void begin_tuning();
+  void begin_tuning(const Member& member, int glances);
+  bool tune_further();
   void end_tuning();
   void enter(Population& population, Member member);
   void migrate();

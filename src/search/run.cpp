@@ -181,7 +181,7 @@ class Run {
       if (stop_) return ended("it was interrupted", "stopped");
       if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
       if (unfinished_.empty()) unfinished_ = policy_->ask();
-      if (unfinished_.empty()) return ended("there was nothing left to try", "done");
+      if (unfinished_.empty()) return ended("nothing was left that seemed worth trying", "done");
       phase_ = policy_->phase();
       report();
       std::vector<Proposal> proposals = unfinished_;
