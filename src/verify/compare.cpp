@@ -107,6 +107,7 @@ class Comparison {
   CompareOutcome run() {
     const bool floating = is_floating(input_.dtype);
     outcome_.variation = floating ? standard_deviation() : 0;
+    typical_noise_ = floating ? typical_noise() : 0;
     std::vector<Tally> tallies(static_cast<std::size_t>(parts_));
     for_each_part(parts_, threads_, [&](std::int64_t part) {
       auto& tally = tallies[static_cast<std::size_t>(part)];
@@ -137,6 +138,31 @@ class Comparison {
     Moments total;
     for (const auto& part : moments) total.merge(part);
     return total.standard_deviation();
+  }
+
+  // What eager errs by beside the largest value around: the median over neighbourhoods, of which some thousand are looked at.
+  [[nodiscard]] double typical_noise() const {
+    constexpr std::int64_t kLookedAt = 1024;
+    const auto count = neighbourhoods_.count();
+    const auto looked_at = std::min(count, kLookedAt);
+    std::vector<double> shares;
+    double reference[Neighbourhoods::kMost], eager[Neighbourhoods::kMost];
+    for (std::int64_t i = 0; i < looked_at; ++i) {
+      const auto range = neighbourhoods_.range(count * i / looked_at);
+      elements_as_doubles(input_.reference, input_.reference_dtype, range.begin, range.end - range.begin, reference);
+      elements_as_doubles(input_.eager, input_.eager_dtype, range.begin, range.end - range.begin, eager);
+      double noise = 0, largest = 0;
+      for (std::int64_t k = 0; k < range.end - range.begin; ++k) {
+        if (!std::isfinite(reference[k]) || !std::isfinite(eager[k])) continue;
+        noise = std::max(noise, std::fabs(eager[k] - reference[k]));
+        largest = std::max(largest, std::fabs(reference[k]));
+      }
+      shares.push_back(largest > 0 ? noise / largest : 0);
+    }
+    if (shares.empty()) return 0;
+    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>((shares.size() - 1) / 2);
+    std::nth_element(shares.begin(), middle, shares.end());
+    return *middle;
   }
 
   [[nodiscard]] Moments moments_of(Neighbourhoods::Range range, double* values) const {
@@ -216,16 +242,18 @@ class Comparison {
   }
 
   void compare_finite(const Block& block, Tally& tally) {
-    Lanes noise = all(0), squares = all(0), squares_eager = all(0);
+    Lanes noise = all(0), size_of_largest = all(0), squares = all(0), squares_eager = all(0);
     for (std::int64_t i = 0; i < block.count; i += kLanes) {
       const Lanes r = load(block.reference + i);
       const Lanes distance = load(block.eager + i) - r;
       noise = max_of(noise, size_of_lanes(distance));
+      size_of_largest = max_of(size_of_largest, size_of_lanes(r));
       squares += r * r;
       squares_eager += distance * distance;
     }
     NoiseFloor floor;
-    floor.noise = std::isfinite(max(noise)) ? max(noise) : 0;
+    const double eager_error = std::isfinite(max(noise)) ? max(noise) : 0;
+    floor.noise = std::max(eager_error, typical_noise_ * max(size_of_largest));
     floor.variation = outcome_.variation;
     floor.rms = block.finite > 0 ? std::sqrt(sum(squares) / static_cast<double>(block.finite)) : 0;
     if (!std::isfinite(floor.rms)) floor.rms = 0;  // squares beyond float64: each element's own size has to do
@@ -247,7 +275,7 @@ class Comparison {
       squares_error += error * error;
     }
     tally.max_error = std::max(tally.max_error, max(largest));
-    tally.max_error_eager = std::max(tally.max_error_eager, floor.noise);
+    tally.max_error_eager = std::max(tally.max_error_eager, eager_error);
     tally.squares_error += sum(squares_error);
     tally.squares_error_eager += sum(squares_eager);
     tally.squares_reference += sum(squares);
@@ -349,6 +377,7 @@ class Comparison {
   std::int64_t elements_;
   std::int64_t parts_ = 1;
   int threads_ = 1;
+  double typical_noise_ = 0;  // beside the largest value of a neighbourhood
   std::once_flag map_started_;
   CompareOutcome outcome_;
 };

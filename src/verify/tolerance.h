@@ -3,12 +3,14 @@
 //
 // For element i of a floating output, with reference r and eager e:
 //
-//   noise     = max |e - r| over the neighbourhood of i, times noise_scale
+//   noise     = max(max |e - r|, typical max |r|) over the neighbourhood of i, times noise_scale
+//   typical   = median over neighbourhoods of max |e - r| / max |r|
 //   rounding  = 64 eps max(|r_i|, rms of r in the neighbourhood)
 //   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
 //   tolerance = max(8 noise, min(rounding, variation)) + tiny
 //
-// Eager's own error is the noise floor, and the first term follows it. Where eager happens to be exact (a blocked sum, a
+// Eager's own error is the noise floor, and the first term follows it. A neighbourhood with a single large value (a softmax of large
+// logits) may have been lucky in eager: `typical` is what such a value errs by elsewhere. Where eager happens to be exact (a blocked sum, a
 // row of zeros) `rounding` keeps room for an honest float32 sum in another order: one running sum of n terms errs by up
 // to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096; longer sums have to be split, as eager's are.
 // Products of tf32, fp16 or bf16 inputs of either sign are at least 2^5 beyond it. `variation` keeps one constant from fitting an
@@ -47,7 +49,7 @@ double noise_scale(DType output, DType eager);
 
 // What is known of the elements around one: made once a neighbourhood.
 struct NoiseFloor {
-  double noise = 0;                                            // max |eager - reference|, not yet scaled
+  double noise = 0;                                            // max |eager - reference|, or what is typical; not yet scaled
   double rms = 0;                                              // of the reference
   double variation = std::numeric_limits<double>::infinity();  // standard deviation of the whole reference output
 };
