@@ -9,12 +9,14 @@
 //   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
 //   tolerance = max(8 noise, min(rounding, variation)) + tiny
 //
-// Eager's own error is the noise floor, and the first term follows it. A neighbourhood with a single large value (a softmax of large
-// logits) may have been lucky in eager: `typical` is what such a value errs by elsewhere. Where eager happens to be exact (a blocked sum, a
-// row of zeros) `rounding` keeps room for an honest float32 sum in another order: one running sum of n terms errs by up
-// to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096; longer sums have to be split, as eager's are.
-// Products of tf32, fp16 or bf16 inputs of either sign are at least 2^5 beyond it. `variation` keeps one constant from fitting an
-// output that hardly varies.
+// Eager's own error is the noise floor, and the first term follows it. A neighbourhood with a single large value (a softmax of
+// large logits) may have been lucky in eager: `typical` is what such a value errs by elsewhere. Where conditions differ between
+// neighbourhoods that is not enough; one in twenty of them may therefore be off by what `typical` would be with the 95th
+// percentile in place of the median. A lower precision, or a mistake that does not follow eager's noise, is off in more. Where
+// eager happens to be exact (a blocked sum, a row of zeros) `rounding` keeps room for an honest float32 sum in another order: one
+// running sum of n terms errs by up to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096; longer sums have to be
+// split, as eager's are. Products of tf32, fp16 or bf16 inputs of either sign are at least 2^5 beyond it. `variation` keeps one
+// constant from fitting an output that hardly varies.
 #pragma once
 
 #include <cmath>
