@@ -23,6 +23,7 @@ constexpr int kMigrationInterval = 3;    // generations
 constexpr int kStagnation = 4;           // kernels without a gain after which knobs are tuned, and twice as many before a restart
 constexpr int kStructureStretch = 10;    // kernels after which knobs are tuned even though structure still pays
 constexpr double kLittleHope = 0.004;    // an improvement that is not worth a kernel
+constexpr double kMoreThanKnobs = 0.01;  // an improvement by structure that is worth a kernel while the knobs are as they came
 constexpr int kRestartsWithoutGain = 6;  // after which the search has found what it can find
 constexpr int kFirstGlances = 8, kMoreGlances = 4, kMostGlances = 24;
 constexpr std::size_t kTunedFurther = 3;  // members of an island whose knobs are worth what budget is left
@@ -290,7 +291,17 @@ bool Evolve::tuning_is_due() const {
   if (tuning_ || !seeds_.empty() || leading < 0) return false;
   const Member& leader = islands_[static_cast<std::size_t>(leading)].front();
   if (leader.tunings > 0 || leader.order.draft->space.points() < 2) return false;
-  return since_gain_ >= kStagnation || since_tuning_ >= kStructureStretch || hope_ < kLittleHope;
+  return since_gain_ >= kStagnation || since_tuning_ >= kStructureStretch || hope_ < kLittleHope ||
+         hope_of_changes(leader) < kMoreThanKnobs;
+}
+
+// What the best of single changes should bring.
+double Evolve::hope_of_changes(const Member& leader) const {
+  const double level = leader.outcome.score.centre - leader.order.knob_gain;
+  double hope = 0;
+  for (int gene = 0; gene < bench_.catalogue().size(); ++gene)
+    hope = std::max(hope, bench_.notebook().expected_improvement(toggled(leader.order.draft->claims, gene), level));
+  return hope;
 }
 
 void Evolve::begin_tuning(const Member& member, int glances) {

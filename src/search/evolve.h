@@ -58,6 +58,7 @@ class Evolve : public Policy {
   [[nodiscard]] std::optional<Order> order_of(const Child& child);
   [[nodiscard]] int leading_island() const;  // -1 while nothing has passed
   [[nodiscard]] bool tuning_is_due() const;
+  [[nodiscard]] double hope_of_changes(const Member& leader) const;
   void begin_tuning(const Member& member, int glances);
   bool tune_further();
   void end_tuning();
