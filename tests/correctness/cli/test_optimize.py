@@ -16,6 +16,7 @@ from cli import BAD_INPUT, PASSED, assert_refused, problem_text  # noqa: E402
 from cli import kw, shared_cache  # noqa: E402, F401: fixtures
 
 PROBLEM = "problems/scale_relu.py"
+PRODUCT = "problems/matmul.py"  # has more kernels than a run tries
 QUICK = ("--baseline", "eager")  # torch.compile takes long to warm up
 
 
@@ -110,7 +111,7 @@ def test_twenty_kills(kw):
     """At any moment of a run: nothing that was archived is lost or doubled, and the run ends."""
     chance = random.Random(1)
     out = kw.home.parent / "kernel.cpp"
-    words = ["optimize", PROBLEM, "--evaluations", "30", "--seed", "3", *QUICK, "--out", out]
+    words = ["optimize", PRODUCT, "--evaluations", "30", "--seed", "3", *QUICK, "--out", out]
     for _ in range(20):
         before = archived(kw)
         process = kw.start(*words)
