@@ -9,7 +9,7 @@ namespace kw {
 namespace {
 
 // A cache folder of its own and a probe that counts its calls.
-class MachineCache : public testing::Test {
+class MachineCache : public ::testing::Test {
  protected:
   MachineCache() : folder_(std::move(TempFolder::make("kw-machine")).value()) {
     cpu_.model = "Planted 9000";

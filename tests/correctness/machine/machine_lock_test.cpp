@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class MachineLockTest : public testing::Test {
+class MachineLockTest : public ::testing::Test {
  protected:
   MachineLockTest() : folder_(std::move(TempFolder::make("kw-lock")).value()) {}
   [[nodiscard]] Result<MachineLock> acquire(const LockWait& wait = {}) const { return MachineLock::acquire(wait, folder_.path()); }

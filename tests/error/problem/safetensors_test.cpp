@@ -17,7 +17,7 @@ struct Case {
   const char* says;  // in the message
 };
 
-class BadSafetensors : public testing::TestWithParam<Case> {};
+class BadSafetensors : public ::testing::TestWithParam<Case> {};
 
 TEST_P(BadSafetensors, IsRefusedWithTheFilesName) {
   auto folder = TempFolder::make();
@@ -34,7 +34,7 @@ const std::string kX = R"("x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})"
 
 INSTANTIATE_TEST_SUITE_P(
     Files, BadSafetensors,
-    testing::Values(Case{"empty", "", "empty"}, Case{"too_short", "abc", "too few"},
+    ::testing::Values(Case{"empty", "", "empty"}, Case{"too_short", "abc", "too few"},
                     Case{"header_longer_than_file", std::string("\xff\0\0\0\0\0\0\0{}", 10), "header has 255"},
                     Case{"header_size_wraps", std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10),
                          "header has 18446744073709551615"},
