@@ -118,7 +118,8 @@ TEST(Maths, SquashingFunctionsOfEveryFloat) {
   KW_EXPECT_UNITS(kw_erfc, -kInfinity, kInfinity, 8.0, [](double x) { return std::erfc(x); });
 }
 
-// How far a function is from its reference at most, in units of the smallest normal float: what counts where results are next to nothing.
+// How far a function is from its reference at most, in units of the smallest normal float: what counts where results are next to
+// nothing.
 template <class Vector, class Reference>
 double tail_error(float low, float high, Vector vector, Reference reference) {
   double worst = 0;
@@ -127,18 +128,25 @@ double tail_error(float low, float high, Vector vector, Reference reference) {
   return std::ldexp(worst, 126);
 }
 
-// In the far tails a denormal factor, 0 in its place or the square in an exponent costs digits; PyTorch's own error is as large there.
+// In the far tails a denormal factor, 0 in its place or the square in an exponent costs digits; PyTorch's own error is as large
+// there.
 TEST(Maths, Activations) {
   const auto silu = [](double x) { return x * sigmoid(x); };
   KW_EXPECT_UNITS(kw_silu, -87.0F, kInfinity, 3.0, silu);
-  EXPECT_LE(tail_error(-1e30F, -87.0F, [](kw_vec x) { return kw_silu(x); }, silu), 100);
+  EXPECT_LE(tail_error(
+                -1e30F, -87.0F, [](kw_vec x) { return kw_silu(x); }, silu),
+            100);
   const auto mish = [](double x) { return x * std::tanh(x > 40 ? x : std::log1p(std::exp(x))); };
   KW_EXPECT_UNITS(kw_mish, -87.0F, kInfinity, 4.0, mish);
-  EXPECT_LE(tail_error(-1e30F, -87.0F, [](kw_vec x) { return kw_mish(x); }, mish), 100);
+  EXPECT_LE(tail_error(
+                -1e30F, -87.0F, [](kw_vec x) { return kw_mish(x); }, mish),
+            100);
   const auto gelu_tanh = [](double x) { return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); };
   KW_EXPECT_UNITS(kw_gelu_tanh, -3.0F, kInfinity, 12.0, gelu_tanh);
   KW_EXPECT_UNITS(kw_gelu_tanh, -10.0F, -3.0F, 200.0, gelu_tanh);
-  EXPECT_LE(tail_error(-1e12F, -10.0F, [](kw_vec x) { return kw_gelu_tanh(x); }, gelu_tanh), 100);
+  EXPECT_LE(tail_error(
+                -1e12F, -10.0F, [](kw_vec x) { return kw_gelu_tanh(x); }, gelu_tanh),
+            100);
   const auto gelu = [](double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); };
   KW_EXPECT_UNITS(kw_gelu, -1.0F, kInfinity, 3.0, gelu);
   KW_EXPECT_UNITS(kw_gelu, -5.5F, -1.0F, 40.0, gelu);
