@@ -9,8 +9,8 @@
 template <long step>
 KW_INLINE void kw_stream_line(float* p, kw_vec v, const float* first, const float* last) {
   if constexpr (step % kw_lanes == 0) {
-    const float* const line = p - (reinterpret_cast<std::uintptr_t>(p) % 64) / sizeof(float);
-    const bool whole = reinterpret_cast<std::uintptr_t>(p) % sizeof(kw_vec) == 0;
+    const float* const line = p - (reinterpret_cast<std::size_t>(p) % 64) / sizeof(float);
+    const bool whole = reinterpret_cast<std::size_t>(p) % sizeof(kw_vec) == 0;
     if (whole && line >= first && line + 16 <= last) return kw_stream(p, v);
   }
   kw_store(p, v);

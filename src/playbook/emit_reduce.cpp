@@ -230,7 +230,6 @@ class ReduceEmitter {
       }
       const Expr next = term(reduced);
       update(acc, vector || !blocked_ ? DType::f32 : DType::f64, vector ? e_.as_vector(next) : next);
-      e_.end_of_row_pass(j);
     };
     std::string from = begin;
     if (!many.empty()) {
@@ -240,6 +239,7 @@ class ReduceEmitter {
       e_.open(fmt::format("#pragma GCC unroll 8\nfor (int u = 0; u < {}; ++u) {{", many));
       const VarId j = e_.define("at", fmt::format("{} + u * kw_lanes", first), {0, count - 1}, true);
       body(j, lanes_ + "[u]", true);
+      e_.end_of_row_pass(j);
       e_.close();
       e_.close();
       from = start_after(step);
@@ -253,6 +253,7 @@ class ReduceEmitter {
                           unroll ? "#pragma GCC unroll kw_unroll\n" : ""),
               {j});
       body(j, many.empty() ? lanes_ : lanes_ + "[0]", true);
+      if (many.empty()) e_.end_of_row_pass(j);
       e_.close();
     }
     if (count % kMostLanesOfAny != 0) {
