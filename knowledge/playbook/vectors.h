@@ -115,6 +115,20 @@ KW_INLINE kw_vec kw_gather(const float* p, long stride) {
 #endif
 }
 
+// piece: pick needs: vec
+// p[at[0] * stride], p[at[1] * stride + across], p[at[2] * stride + 2 * across], ...
+KW_INLINE kw_vec kw_pick(const float* p, const std::int64_t* at, long stride, long across) {
+  const auto pick = [=](int lane) { return p[at[lane] * stride + lane * across]; };
+#if defined(__AVX512F__)
+  return kw_vec{pick(0), pick(1), pick(2),  pick(3),  pick(4),  pick(5),  pick(6),  pick(7),
+                pick(8), pick(9), pick(10), pick(11), pick(12), pick(13), pick(14), pick(15)};
+#elif defined(__AVX__)
+  return kw_vec{pick(0), pick(1), pick(2), pick(3), pick(4), pick(5), pick(6), pick(7)};
+#else
+  return kw_vec{pick(0), pick(1), pick(2), pick(3)};
+#endif
+}
+
 // piece: scatter needs: vec
 KW_INLINE void kw_scatter(float* p, long stride, kw_vec v) {
   for (int i = 0; i < kw_lanes; ++i) p[i * stride] = v[i];
@@ -200,11 +214,42 @@ KW_INLINE kw_vec kw_each(kw_vec x, Function function) {
   return y;
 }
 
-// piece: maximum needs: vec
+// piece: at_most needs: vec intrinsics
+// x, or the limit where x is above it; NaN stays NaN.
+KW_INLINE kw_vec kw_at_most(kw_vec x, kw_vec limit) {
+#if defined(__AVX512F__)
+  return (kw_vec)_mm512_maskz_min_ps((__mmask16)-1, (__m512)limit, (__m512)x);
+#elif defined(__AVX__)
+  return (kw_vec)_mm256_min_ps((__m256)limit, (__m256)x);
+#elif defined(__SSE2__)
+  return (kw_vec)_mm_min_ps((__m128)limit, (__m128)x);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+  return (kw_vec)vminq_f32((float32x4_t)limit, (float32x4_t)x);
+#else
+  return limit < x ? limit : x;
+#endif
+}
+
+// piece: at_least needs: vec intrinsics
+KW_INLINE kw_vec kw_at_least(kw_vec x, kw_vec limit) {
+#if defined(__AVX512F__)
+  return (kw_vec)_mm512_maskz_max_ps((__mmask16)-1, (__m512)limit, (__m512)x);
+#elif defined(__AVX__)
+  return (kw_vec)_mm256_max_ps((__m256)limit, (__m256)x);
+#elif defined(__SSE2__)
+  return (kw_vec)_mm_max_ps((__m128)limit, (__m128)x);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+  return (kw_vec)vmaxq_f32((float32x4_t)limit, (float32x4_t)x);
+#else
+  return limit > x ? limit : x;
+#endif
+}
+
+// piece: maximum needs: vec at_least
 // NaN where either is NaN.
 KW_INLINE kw_vec kw_maximum(kw_vec a, kw_vec b) {
-  const kw_vec greater = a > b ? a : b;  // b where either is NaN
-  return a != a ? a : greater;
+  const kw_vec greater = kw_at_least(b, a);  // NaN where b is
+  return a == a ? greater : a;
 }
 
 // piece: scalar_maximum needs:
@@ -213,11 +258,11 @@ static inline T kw_maximum(T a, T b) {
   return a > b || a != a ? a : b;
 }
 
-// piece: minimum needs: vec
+// piece: minimum needs: vec at_most
 // NaN where either is NaN.
 KW_INLINE kw_vec kw_minimum(kw_vec a, kw_vec b) {
-  const kw_vec less = a < b ? a : b;  // b where either is NaN
-  return a != a ? a : less;
+  const kw_vec less = kw_at_most(b, a);  // NaN where b is
+  return a == a ? less : a;
 }
 
 // piece: scalar_minimum needs:
@@ -226,12 +271,9 @@ static inline T kw_minimum(T a, T b) {
   return a < b || a != a ? a : b;
 }
 
-// piece: relu needs: vec
+// piece: relu needs: vec at_least
 // NaN stays NaN.
-KW_INLINE kw_vec kw_relu(kw_vec x) {
-  const kw_vec zero{};
-  return x < zero ? zero : x;
-}
+KW_INLINE kw_vec kw_relu(kw_vec x) { return kw_at_least(x, kw_vec{}); }
 
 // piece: scalar_relu needs:
 template <class T>

@@ -206,6 +206,7 @@ bool Emitter::attempt(const std::function<void()>& write) {
   const auto used = used_;
   const auto needed = needed_;
   const auto tables = tables_;
+  const auto rows = next_row;
   write();
   if (trouble_.empty()) return true;
   names_ = names;
@@ -215,6 +216,7 @@ bool Emitter::attempt(const std::function<void()>& write) {
   used_ = used;
   needed_ = needed;
   tables_ = tables;
+  next_row = rows;
   trouble_.clear();
   return false;
 }
@@ -368,11 +370,20 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     use("prefetch_ahead");
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }
+  if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) next_row.loads[vector].insert(address);
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
   return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
 }
 
-void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream) {
+void Emitter::end_of_row_pass(VarId along) {
+  const auto loads = next_row.loads.find(along);
+  if (loads == next_row.loads.end() || next_row.passes++ != 1) return;
+  for (const auto& address : loads->second)
+    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, next_row.bytes));
+  use("prefetch_next_row");
+}
+
+void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream, bool any_start) {
   const Affine position = flatten(index, buffer.shape);
   const VarId vector = vector_variable(position);
   const std::string at = text(position);
@@ -393,11 +404,20 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
   std::int64_t step = std::gcd(std::int64_t{16}, position.constant);
   for (const auto& [var, coefficient] : position.terms)
     if (var != vector) step = std::gcd(step, coefficient);
+  if (any_start) step = 0;
   const bool past_cache = stream && step % lanes == 0;
   if (past_cache) use("stream_stores");
-  const std::string how = !past_cache ? "kw_store" : step == 16 ? "kw_stream" : fmt::format("kw_stream_if<{}>", step);
-  need(!past_cache ? "store" : step == 16 ? "stream" : "stream_if");
-  line(fmt::format("{}({} + {}, {});", how, buffer.name, at, as_vector(value).text));
+  if (past_cache && step != 16) {
+    // Rows meet within a cache line.
+    need("stream_line");
+    const std::string first = text(position - Affine::variable(vector));
+    const std::int64_t count = variables_[static_cast<std::size_t>(vector)].range.high + 1;
+    line(fmt::format("kw_stream_line<{0}>({1} + {2}, {3}, {1} + {4}, {1} + {4} + {5});", step, buffer.name, at,
+                     as_vector(value).text, first, count));
+    return;
+  }
+  need(past_cache ? "stream" : "store");
+  line(fmt::format("{}({} + {}, {});", past_cache ? "kw_stream" : "kw_store", buffer.name, at, as_vector(value).text));
 }
 
 }  // namespace kw

@@ -97,7 +97,8 @@ class Emitter {
   // A load from memory: kw_load, a scalar, or kw_gather, by the coefficient of the vector variable in the position.
   Expr load(const std::string& pointer, const Affine& position, DType dtype);
   // Stores; a vector expression needs coefficient 1 (kw_store, or kw_stream where asked for and possible).
-  void store(const Buffer& buffer, const Index& index, const Expr& value, bool stream = false);
+  // `any_start`: the vectors of the loop may start at any position.
+  void store(const Buffer& buffer, const Index& index, const Expr& value, bool stream = false, bool any_start = false);
   // A named constant in the outermost scope on which the index depends. `text` is of the value's type.
   Expr named(const std::string& hint, const std::string& text, DType dtype, bool vector, const Index& depends);
   Expr named_at(int depth, const std::string& hint, const std::string& text, DType dtype, bool vector);
@@ -113,6 +114,18 @@ class Emitter {
 
   ReduceStyle reduce_style;
   std::string prefetch;  // macro of the bytes ahead of vector loads that are asked for early; empty: none
+  // Rows that are gone over several times: while the second pass works on what is in cache, the next row is asked for.
+  struct NextRow {
+    std::int64_t bytes = 0;                        // from a row to the next one; 0: nothing is asked for
+    int passes = 0;                                // over the row that were written
+    std::map<VarId, std::set<std::string>> loads;  // addresses that depend on the row, by the vector variable of the pass
+  };
+  NextRow next_row;
+  // The variable of rows that may be picked by positions, -1: none; and that of a later row, which is made where it is needed.
+  VarId picking_row = -1;
+  VarId later_row = -1;
+  // Call at the end of the body of each vector loop along a row.
+  void end_of_row_pass(VarId along);
 
   // Why there is no vector code for what was emitted; empty: there is.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -160,6 +173,17 @@ class Emitter {
   Expr emit_pad(const Value& value, const Index& index);
   Expr emit_concat(const Value& value, const Index& index);
   Expr emit_gather(const Value& value, const Index& index);
+  // Lanes picked by positions that are side by side in memory; false: not like that.
+  bool emit_pick(const Value& value, const Index& index, Expr& result);
+  void prefetch_later_pick(const Value& value, const Index& index);
+  struct Place {
+    std::string pointer;
+    Affine position;
+    DType dtype = DType::f32;
+    bool found = false;
+  };
+  // Where the element at the index is in memory, views and reshapes apart.
+  Place place_of(ValueId id, const Index& index);
   Expr emit_reduce(ValueId id, const Index& index);
   Expr emit_arg_reduce(const Value& value, const Index& index);
   Expr emit_window(const Value& value, const Index& index);

@@ -239,6 +239,7 @@ class ReduceEmitter {
       e_.open(fmt::format("#pragma GCC unroll 8\nfor (int u = 0; u < {}; ++u) {{", many));
       const VarId j = e_.define("at", fmt::format("{} + u * kw_lanes", first), {0, count - 1}, true);
       body(j, lanes_ + "[u]", true);
+      e_.end_of_row_pass(j);
       e_.close();
       e_.close();
       from = start_after(step);
@@ -252,6 +253,7 @@ class ReduceEmitter {
                           unroll ? "#pragma GCC unroll kw_unroll\n" : ""),
               {j});
       body(j, many.empty() ? lanes_ : lanes_ + "[0]", true);
+      if (many.empty()) e_.end_of_row_pass(j);
       e_.close();
     }
     if (count % kMostLanesOfAny != 0) {
@@ -377,7 +379,93 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
   return result;
 }
 
+Emitter::Place Emitter::place_of(ValueId id, const Index& index) {
+  const Value& value = graph_.at(id);
+  if (const Buffer* buffer = buffer_of(id)) return {buffer->name, flatten(index, buffer->shape), buffer->dtype, true};
+  if (value.kind == ValueKind::argument) {
+    Affine position;
+    for (std::size_t d = 0; d < value.shape.size(); ++d)
+      position = position + index[d] * (value.shape[d] == 1 ? 0 : value.strides[d]);
+    return {value.name, position, value.dtype, true};
+  }
+  if (value.kind == ValueKind::reshape)
+    return place_of(value.operands[0], unflatten(flatten(index, value.shape), graph_.shape(value.operands[0])));
+  if (value.kind != ValueKind::view) return {};
+  Index inner;
+  for (const auto& map : value.map)
+    inner.push_back(map.out_dim < 0 ? Affine(map.offset)
+                                    : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
+  return place_of(value.operands[0], inner);
+}
+
+bool Emitter::emit_pick(const Value& value, const Index& index, Expr& result) {
+  const Place positions = place_of(value.operands[1], index);
+  if (!positions.found || positions.dtype != DType::i64) return false;
+  const VarId vector = vector_variable(positions.position);
+  if (vector < 0 || positions.position.coefficient(vector) != 1) return false;
+  const auto dim = static_cast<std::size_t>(value.dims[0]);
+  Index first = index;
+  first[dim] = Affine(0);
+  Index second = index;
+  second[dim] = Affine(1);
+  const Place from = place_of(value.operands[0], first);
+  if (!from.found || from.dtype != DType::f32) return false;
+  const std::int64_t stride = place_of(value.operands[0], second).position.constant - from.position.constant;
+  const std::int64_t across = from.position.coefficient(vector);
+  const Affine base = from.position - Affine::variable(vector) * across;
+  need("pick");
+  result = {fmt::format("kw_pick({} + {}, {} + {}, {}, {})", from.pointer, text(base), positions.pointer, text(positions.position),
+                        stride, across),
+            value.dtype, true, depth_of(index)};
+  // The next row that is picked from, as much of it with each vector as makes the whole in the end.
+  const std::int64_t picks = variables_[static_cast<std::size_t>(vector)].range.high + 1;
+  const std::int64_t count = graph_.shape(value.operands[0])[dim];
+  const std::int64_t share = (count + picks - 1) / picks;
+  constexpr std::int64_t kMostShare = 8;
+  if (picking_row < 0 || stride != 1 || across != 0 || share > kMostShare || from.position.coefficient(picking_row) == 0)
+    return true;
+  line(
+      fmt::format("for (int line = 0; line < (kw_lanes * {0} + 15) / 16; ++line)\n"
+                  "  __builtin_prefetch({1} + {2} + {3} * {0} + line * 16);",
+                  share, from.pointer, text(base + Affine(from.position.coefficient(picking_row))), name(vector)));
+  use("prefetch_gather");
+  return true;
+}
+
+// The same columns of the row that is picked some rows later.
+void Emitter::prefetch_later_pick(const Value& value, const Index& index) {
+  if (picking_row < 0 || depth_of(index) != depth()) return;
+  if (later_row < 0) {
+    constexpr std::int64_t kRowsAhead = 4;
+    const Variable row = variables_[static_cast<std::size_t>(picking_row)];
+    at_depth(row.depth, [&] {
+      later_row =
+          define("later", fmt::format("{0} + {1} <= {2} ? {0} + {1} : {2}", row.name, kRowsAhead, row.range.high), row.range);
+    });
+  }
+  Index later;
+  for (const auto& part : index) {
+    const std::int64_t scale = part.coefficient(picking_row);
+    later.push_back(part - Affine::variable(picking_row) * scale + Affine::variable(later_row) * scale);
+  }
+  const Place position = place_of(value.operands[1], later);
+  if (!position.found || position.position.coefficient(later_row) == 0 || varies({position.position})) return;
+  const auto dim = static_cast<std::size_t>(value.dims[0]);
+  later[dim] = Affine(0);
+  Index next = later;
+  next[dim] = Affine(1);
+  const Place from = place_of(value.operands[0], later);
+  if (!from.found || from.dtype != DType::f32) return;
+  const std::int64_t stride = place_of(value.operands[0], next).position.constant - from.position.constant;
+  line(fmt::format("__builtin_prefetch({} + {} + {}[{}] * {});", from.pointer, text(from.position), position.pointer,
+                   text(position.position), stride));
+  use("prefetch_gather");
+}
+
 Expr Emitter::emit_gather(const Value& value, const Index& index) {
+  Expr picked;
+  if (varies(index) && emit_pick(value, index, picked)) return picked;
+  prefetch_later_pick(value, index);
   const Expr position = emit(value.operands[1], index);
   if (position.vector) {
     set_trouble("positions read from memory in lanes");

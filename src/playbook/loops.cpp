@@ -32,16 +32,20 @@ std::vector<Target> targets_of(const StageWriter& writer, ValueId root, int firs
   return targets;
 }
 
-void store_targets(StageWriter& writer, const std::vector<Target>& targets, const Index& index) {
+bool streams_past_cache(const StageWriter& writer, ValueId root) {
   constexpr std::int64_t kLargeBytes = 4 << 20;
+  const Buffer& buffer = writer.buffer(root);
+  return writer.wants("stream_stores") && buffer.output && !writer.plan.read_again.contains(root) &&
+         numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)) >= kLargeBytes;
+}
+
+void store_targets(StageWriter& writer, const std::vector<Target>& targets, const Index& index) {
   for (const auto& target : targets) {
     const Buffer& buffer = writer.buffer(target.root);
     const Expr value = writer.emitter.emit(target.value, index);
     Index at = index;
     for (std::size_t d = 0; d < at.size(); ++d) at[d] = at[d] + target.offset[d];
-    const bool stream = writer.wants("stream_stores") && buffer.output && !writer.plan.read_again.contains(target.root) &&
-                        numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)) >= kLargeBytes;
-    writer.emitter.store(buffer, at, value, stream);
+    writer.emitter.store(buffer, at, value, streams_past_cache(writer, target.root));
   }
 }
 
@@ -63,6 +67,7 @@ void write_vector_loop(StageWriter& writer, std::int64_t count, const std::strin
     writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048});
   }
   body(j);
+  e.end_of_row_pass(j);
   e.prefetch.clear();
   e.close();
   writer.use("explicit_vectors");

@@ -282,9 +282,33 @@ class Planner {
     return found;
   }
 
+  // An extreme and its position, found in one pass.
+  void join_extremes() {
+    if (!wants("fuse_row_passes")) return;
+    for (Stage& stage : plan_.stages) {
+      if (stage.anchor < 0 || graph_.at(stage.anchor).kind != ValueKind::arg_reduce || stage.roots != std::vector{stage.anchor})
+        continue;
+      const Value& arg = graph_.at(stage.anchor);
+      const auto same = [&](const Stage& other) {
+        const Value& value = graph_.at(other.roots[0]);
+        return other.roots.size() == 1 && value.kind == ValueKind::reduce && value.fn == arg.fn && value.operands == arg.operands &&
+               value.dims == arg.dims && value.shape == arg.shape;
+      };
+      const auto found = std::ranges::find_if(plan_.stages, same);
+      if (found == plan_.stages.end()) continue;
+      const ValueId extreme = found->roots[0];
+      if (std::ranges::any_of(plan_.stages, [&](const Stage& other) { return reads(other, extreme); })) continue;
+      stage.roots.push_back(extreme);
+      plan_.stages.erase(found);
+      plan_.fused.emplace_back("fuse_row_passes");
+      return join_extremes();
+    }
+  }
+
   // Stages of one shape become one, where that saves reading the same memory again: pointwise ones side by side, and one before
   // the rows that read it.
   void join_stages() {
+    join_extremes();
     if (!wants("fuse_chain")) return;
     std::vector<Stage> joined;
     for (Stage& stage : plan_.stages) {

@@ -72,8 +72,15 @@ class ArgText {
                         e_.emit(operand_, with_position(place, Affine::variable(k))).text));
     compare(next, e_.name(k), best, position);
     e_.close();
+    provide_extreme(place, best);
     store_roots(w_, stage_, place, {position, DType::i64, false});
     close_flat_loop(w_, arg_.shape);
+  }
+
+  // The extreme itself is a root too where the plan says so.
+  void provide_extreme(const Index& index, const std::string& best) {
+    for (const ValueId root : stage_.roots)
+      if (root != stage_.anchor) e_.provide(root, index, {best, dtype_, false});
   }
 
   void use_vectors() {
@@ -135,6 +142,7 @@ class ArgText {
       compare(value, e_.name(rest), winner, position);
       e_.close();
     }
+    provide_extreme(row, winner);
     store_roots(w_, stage_, row, {position, DType::i64, false});
     close_flat_loop(w_, arg_.shape);
   }
@@ -159,39 +167,65 @@ class ArgText {
     const std::string end = e_.unique("end");
     e_.line(fmt::format("const std::int64_t {} = ({}) * {};", begin, e_.text(place.back()), tile));
     e_.line(fmt::format("const std::int64_t {0} = {1} + {2} < {3} ? {1} + {2} : {3};", end, begin, tile, width));
-    const VarId k = e_.open_loop("k", length_);
-    const auto operand_at = [&](VarId j) {
+    const auto operand_at = [&](VarId j, VarId k) {
       Index column = place;
       column.back() = Affine::variable(j);
       return e_.emit(operand_, with_position(column, Affine::variable(k)));
     };
-    VarId j = open_part(e_, "j", width, begin, end, true);
-    std::string slot = fmt::format("{} - {}", e_.name(j), begin);
-    std::string next = e_.unique("next");
-    const std::string before = e_.unique("before");
-    const std::string better = e_.unique("better");
-    e_.line(fmt::format("const kw_vec {} = {};", next, e_.as_vector(operand_at(j)).text));
-    e_.line(fmt::format("const kw_vec {} = kw_load({} + {});", before, best, slot));
-    e_.line(fmt::format("const kw_mask {} = kw_beating_{}({}, {});", better, arg_.fn, next, before));
-    e_.line(fmt::format("kw_store({} + {}, kw_select({}, {}, {}));", best, slot, better, next, before));
-    e_.line(fmt::format("kw_store_int({0} + {1}, kw_select_int({2}, kw_splat_int(int({3})), kw_load_int({0} + {1})));", rows, slot,
-                        better, e_.name(k)));
-    e_.close();
-    if (width % kMostLanes != 0) {
+    // One pass over the columns for `many` rows from `first` on: the best so far is read and written once for them.
+    const auto pass = [&](const std::string& first, int many) {
+      VarId j = open_part(e_, "j", width, begin, end, true);
+      std::string slot = fmt::format("{} - {}", e_.name(j), begin);
+      const std::string lanes = e_.unique("lanes");
+      const std::string row_lanes = e_.unique("row_lanes");
+      e_.line(fmt::format("kw_vec {} = kw_load({} + {});", lanes, best, slot));
+      e_.line(fmt::format("kw_ivec {} = kw_load_int({} + {});", row_lanes, rows, slot));
+      const auto open_rows = [&] {
+        const std::string u = e_.unique("u");
+        e_.open(fmt::format("#pragma GCC unroll 4\nfor (int {0} = 0; {0} < {1}; ++{0}) {{", u, many));
+        return e_.define("k", fmt::format("{} + {}", first, u), {0, length_ - 1});
+      };
+      VarId k = open_rows();
+      std::string next = e_.unique("next");
+      const std::string better = e_.unique("better");
+      e_.line(fmt::format("const kw_vec {} = {};", next, e_.as_vector(operand_at(j, k)).text));
+      e_.line(fmt::format("const kw_mask {} = kw_beating_{}({}, {});", better, arg_.fn, next, lanes));
+      e_.line(fmt::format("{0} = kw_select({1}, {2}, {0});", lanes, better, next));
+      e_.line(fmt::format("{0} = kw_select_int({1}, kw_splat_int(int({2})), {0});", row_lanes, better, e_.name(k)));
+      e_.close();
+      e_.line(fmt::format("kw_store({} + {}, {});", best, slot, lanes));
+      e_.line(fmt::format("kw_store_int({} + {}, {});", rows, slot, row_lanes));
+      e_.close();
+      if (width % kMostLanes == 0) return;
       j = open_part(e_, "j", width, fmt::format("{1} - ({1} - {0}) % kw_lanes", begin, end), end, false);
       slot = fmt::format("{} - {}", e_.name(j), begin);
+      k = open_rows();
       next = e_.unique("next");
-      e_.line(fmt::format("const float {} = {};", next, operand_at(j).text));
+      e_.line(fmt::format("const float {} = {};", next, operand_at(j, k).text));
       e_.open(fmt::format("if (kw_beats_{0}({1}, {2}, {3}[{4}], {5}[{4}])) {{", arg_.fn, next, e_.name(k), best, slot, rows));
       e_.line(fmt::format("{}[{}] = {};", best, slot, next));
       e_.line(fmt::format("{}[{}] = int({});", rows, slot, e_.name(k)));
       e_.close();
       e_.close();
+      e_.close();
+    };
+    constexpr int kRowsTogether = 4;
+    const std::string first = e_.unique("first");
+    if (length_ >= kRowsTogether) {
+      e_.open(fmt::format("for (std::int64_t {0} = 0; {0} + {1} <= {2}; {0} += {1}) {{", first, kRowsTogether, length_));
+      pass(first, kRowsTogether);
+      e_.close();
     }
-    e_.close();
-    j = open_part(e_, "j", width, begin, end, false);
+    if (length_ % kRowsTogether != 0) {
+      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", first, length_ / kRowsTogether * kRowsTogether,
+                          length_));
+      pass(first, 1);
+      e_.close();
+    }
+    const VarId j = open_part(e_, "j", width, begin, end, false);
     Index out = place;
     out.back() = Affine::variable(j);
+    provide_extreme(out, fmt::format("{}[{} - {}]", best, e_.name(j), begin));
     store_roots(w_, stage_, out, {fmt::format("std::int64_t({}[{} - {}])", rows, e_.name(j), begin), DType::i64, false});
     e_.close();
     close_flat_loop(w_, tasks);

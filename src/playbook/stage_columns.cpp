@@ -11,6 +11,7 @@ namespace {
 
 // Reductions of so few neighbours have no vectors along them: lanes are results, even where their terms are not side by side.
 constexpr std::int64_t kFewTerms = 16;
+constexpr std::int64_t kFewestWide = 512;  // columns of the narrowest tile with its results in memory
 
 // The reductions inside a stage, each after those that it needs.
 std::vector<ValueId> reductions_inside(const StageWriter& writer, const Stage& stage) {
@@ -66,6 +67,12 @@ class ColumnsWriter {
     e_.columns = true;
     std::string from = "0";
     const std::int64_t widest = 16 * kMostLanes;
+    if (writer_.wants("wide_column_tiles") && columns_ >= kFewestWide && writer_.attempt([&] { write_wide(); })) {
+      e_.columns = false;
+      if (columns_ % kMostLanes != 0) write_single(fmt::format("{0} / kw_lanes * kw_lanes", columns_));
+      writer_.use("explicit_vectors");
+      return;
+    }
     if (writer_.wants("tile_columns") && columns_ >= 2 * kMostLanes && writer_.attempt([&] { write_tiles(); })) {
       from = fmt::format("{} / (KW_TILE * kw_lanes) * (KW_TILE * kw_lanes)", columns_);
     }
@@ -182,13 +189,7 @@ class ColumnsWriter {
       in_tile(
           [&](const Index& own, const std::string& t) {
             const Index of_result = result_index(id, own);
-            Index at;
-            std::size_t next_free = 0;
-            std::size_t next_reduced = 0;
-            for (int d = 0; d < static_cast<int>(writer_.graph.shape(value.operands[0]).size()); ++d) {
-              const bool is_reduced = next_reduced < value.dims.size() && value.dims[next_reduced] == d;
-              at.push_back(is_reduced ? reduced[next_reduced++] : of_result[next_free++]);
-            }
+            const Index at = operand_index(value, of_result, reduced);
             const std::string acc = fmt::format("{}[{}]", results, t);
             const Expr term = e_.as_vector(e_.emit(value.operands[0], at));
             e_.line(fmt::format("{} = {};", acc, e_.combine(value.fn, {acc, DType::f32, true}, term).text));
@@ -205,6 +206,108 @@ class ColumnsWriter {
     forget_roots();
     e_.close();
     writer_.use("tile_columns");
+  }
+
+  // The operand's index of a reduction: its own columns, the reduced dimensions as given.
+  [[nodiscard]] Index operand_index(const Value& value, const Index& of_result, const Index& reduced) const {
+    Index at;
+    std::size_t next_free = 0;
+    std::size_t next_reduced = 0;
+    for (int d = 0; d < static_cast<int>(writer_.graph.shape(value.operands[0]).size()); ++d) {
+      const bool is_reduced = next_reduced < value.dims.size() && value.dims[next_reduced] == d;
+      at.push_back(is_reduced ? reduced[next_reduced++] : of_result[next_free++]);
+    }
+    return at;
+  }
+
+  // Tiles of many columns: each row of the reduced dimension is read in long runs, several rows at a time, and running results stay
+  // in the nearest cache.
+  void write_wide() {
+    std::vector<std::int64_t> widths;
+    for (const std::int64_t width : {512, 1024, 2048, 4096})
+      if (width <= columns_) widths.push_back(width);
+    std::int64_t standard = std::min<std::int64_t>(widths.back(), 2048);
+    while (standard > widths.front() && rows_ * (columns_ / standard) < 4 * writer_.machine.threads) standard /= 2;
+    writer_.knob("KW_WIDE", standard, widths);
+    writer_.knob("KW_ROWS", 4, {1, 2, 4, 8});
+    const std::string pieces = e_.unique("pieces");
+    e_.line(fmt::format("constexpr std::int64_t {} = ({} + KW_WIDE - 1) / KW_WIDE;", pieces, columns_));
+    const VarId piece = e_.variable("piece", rows_ * columns_);
+    const std::string pragma = writer_.parallel_pragma(rows_ * columns_ / widths.front(), work_, true);
+    e_.open(fmt::format("{3}for (std::int64_t {0} = 0; {0} < {1} * {2}; ++{0}) {{", e_.name(piece), rows_, pieces,
+                        pragma.empty() ? "" : pragma + "\n"),
+            {piece});
+    const std::string first = e_.unique("first");
+    const std::string last = e_.unique("last");
+    const std::string whole =
+        columns_ % kMostLanes == 0 ? fmt::format("{}", columns_) : fmt::format("{} / kw_lanes * kw_lanes", columns_);
+    e_.line(fmt::format("const std::int64_t {} = {} % {} * KW_WIDE;", first, e_.name(piece), pieces));
+    e_.line(fmt::format("const std::int64_t {0} = {1} + KW_WIDE < {2} ? {1} + KW_WIDE : {2};", last, first, whole));
+    Index index(shape_.size());
+    if (rows_ > 1) {
+      const VarId row = e_.define("row", fmt::format("{} / {}", e_.name(piece), pieces), {0, rows_ - 1});
+      index = with_dims(index, outer_dims_, e_.unflatten(Affine::variable(row), shape_of_dims(shape_, outer_dims_)));
+    }
+    std::vector<std::pair<ValueId, std::string>> done;  // with the array of their results
+    const auto along = [&](const Index& at, const std::function<void(const Index&, const std::string&)>& body) {
+      const VarId column = e_.variable("column", columns_, true);
+      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} + kw_lanes <= {2}; {0} += kw_lanes) {{", e_.name(column), first, last),
+              {column});
+      const Index own = at_column(at, column);
+      for (const auto& [id, results] : done)
+        e_.provide(id, result_index(id, own),
+                   {fmt::format("kw_load({} + ({} - {}))", results, e_.name(column), first), DType::f32, true});
+      body(own, fmt::format("({} - {})", e_.name(column), first));
+      e_.close();
+    };
+    for (const char* needed : {"splat", "load", "store"}) e_.need(needed);
+    for (const ValueId id : reductions_inside(writer_, stage_)) {
+      const Value& value = writer_.graph.at(id);
+      const Shape reduced_shape = shape_of_dims(writer_.graph.shape(value.operands[0]), value.dims);
+      if (value.fn == "sum" && numel(reduced_shape) > 4096) e_.set_trouble("a long sum");
+      const std::string results = e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
+      e_.line(fmt::format("alignas(64) float {}[KW_WIDE];", results));
+      e_.line(fmt::format("for (auto& start : {}) start = {};", results, Emitter::identity(value.fn, DType::f32)));
+      Index reduced;
+      for (std::size_t d = 0; d + 1 < reduced_shape.size(); ++d)
+        reduced.push_back(Affine::variable(e_.open_loop("k", reduced_shape[d])));
+      // One pass over the columns for `many` rows from k on.
+      const auto pass = [&](const std::string& k, const std::string& many) {
+        along(index, [&](const Index& own, const std::string& slot) {
+          const std::string acc = e_.unique("running");
+          e_.line(fmt::format("kw_vec {} = kw_load({} + {});", acc, results, slot));
+          const std::string u = e_.unique("u");
+          if (many != "1") e_.open(fmt::format("#pragma GCC unroll 8\nfor (int {0} = 0; {0} < {1}; ++{0}) {{", u, many));
+          Index all = reduced;
+          all.push_back(
+              Affine::variable(e_.define("at", many == "1" ? k : fmt::format("{} + {}", k, u), {0, reduced_shape.back() - 1})));
+          const Expr term = e_.as_vector(e_.emit(value.operands[0], operand_index(value, result_index(id, own), all)));
+          e_.line(fmt::format("{} = {};", acc, e_.combine(value.fn, {acc, DType::f32, true}, term).text));
+          if (many != "1") e_.close();
+          e_.line(fmt::format("kw_store({} + {}, {});", results, slot, acc));
+        });
+      };
+      const std::string k = e_.unique("k");
+      e_.open(fmt::format("for (std::int64_t {0} = 0; {0} + KW_ROWS <= {1}; {0} += KW_ROWS) {{", k, reduced_shape.back()));
+      pass(k, "KW_ROWS");
+      e_.close();
+      if (reduced_shape.back() % 8 != 0) {
+        const std::string rest = e_.unique("k");
+        e_.open(fmt::format("for (std::int64_t {0} = {1} / KW_ROWS * KW_ROWS; {0} < {1}; ++{0}) {{", rest, reduced_shape.back()));
+        pass(rest, "1");
+        e_.close();
+      }
+      for (std::size_t d = 0; d + 1 < reduced_shape.size(); ++d) e_.close();
+      done.emplace_back(id, results);
+    }
+    for (const ValueId root : stage_.roots) {
+      store_inside(index,
+                   [&](const Index& at) { along(at, [&](const Index& own, const std::string&) { store_root(root, own); }); });
+      if (root != stage_.roots.back()) e_.materialise(root, writer_.buffer(root));
+    }
+    forget_roots();
+    e_.close();
+    writer_.use("wide_column_tiles");
   }
 
   // The index of a reduction's result for a position of the rows.

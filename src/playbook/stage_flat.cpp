@@ -58,6 +58,7 @@ void write_flat_rows(StageWriter& writer, const Stage& stage, const Shape& shape
     const VarId row = e.open_loop("i", rows, writer.parallel_pragma(rows, numel(shape), true));
     const Index parts = e.unflatten(Affine::variable(row), outer);
     std::copy(parts.begin(), parts.end(), index.begin());
+    if (writer.wants("prefetch_gather")) e.picking_row = row;
   }
   std::vector<Target> together;
   for (const ValueId root : stage.roots) {
@@ -69,6 +70,7 @@ void write_flat_rows(StageWriter& writer, const Stage& stage, const Shape& shape
     for (const auto& target : targets) write_inner_loops(writer, {target}, index, dims_from(first_inner, shape.size()), form);
   }
   if (!together.empty()) write_inner_loops(writer, together, index, dims_from(first_inner, shape.size()), form);
+  e.picking_row = e.later_row = -1;
   if (first_inner > 0) e.close();
 }
 

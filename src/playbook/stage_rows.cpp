@@ -43,6 +43,18 @@ std::vector<ValueId> values_to_keep(const StageWriter& writer, const Stage& stag
   return kept;
 }
 
+// A sum along the whole row of what is kept, if there is one: it is taken while the values are made.
+ValueId sum_of_kept(const StageWriter& writer, ValueId id, const std::vector<int>& inner_dims, std::int64_t count) {
+  constexpr std::int64_t kLongRow = 65536;  // beyond it one running sum a lane would show its rounding
+  for (ValueId sum = 0; sum < writer.graph.size() && count <= kLongRow; ++sum) {
+    const Value& value = writer.graph.at(sum);
+    if (value.kind == ValueKind::reduce && value.fn == "sum" && value.operands[0] == id && value.dims == inner_dims &&
+        value.dtype == DType::f32 && !writer.plan.buffers.contains(sum))
+      return sum;
+  }
+  return -1;
+}
+
 // Computes a row of a value into memory of the thread's own; what follows reads it there.
 void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::vector<int>& row_dims,
               const std::vector<int>& inner_dims, InnerForm form) {
@@ -51,15 +63,35 @@ void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::ve
   for (const int d : row_dims) buffer.shape[static_cast<std::size_t>(d)] = 1;
   const std::int64_t count = numel(buffer.shape);
   if (count * 4 > kMostKeptBytes || count < kMostLanes) return;
-  const std::string memory = writer.scratch("row_values", "float", fmt::format("{}", count), true);
   buffer.name = e.unique("kept");
-  e.line(fmt::format("float* const {} = {};", buffer.name, memory));
+  constexpr std::int64_t kMostOnStack = 64 * 1024;
+  if (count * 4 <= kMostOnStack) {
+    e.line(fmt::format("alignas(64) float {}[{}];", buffer.name, count));
+  } else {
+    e.line(
+        fmt::format("float* const {} = {};", buffer.name, writer.scratch("row_values", "float", fmt::format("{}", count), true)));
+  }
   const Shape inner = shape_of_dims(writer.graph.shape(id), inner_dims);
   const auto loops = [&] {
+    const ValueId summed = sum_of_kept(writer, id, inner_dims, count);
+    const std::string lanes = summed < 0 ? "" : e.unique("lanes");
+    const std::string rest = summed < 0 ? "" : e.unique("sum");
+    if (summed >= 0) {
+      e.need("splat");
+      e.need("sum");
+      e.line(fmt::format("kw_vec {} = kw_splat(0.0f);\nfloat {} = 0.0f;", lanes, rest));
+    }
     write_vector_loop(writer, count, "0", fmt::format("{}", count), [&](VarId j) {
       const Index at = with_dims(index, inner_dims, e.unflatten(Affine::variable(j), inner));
-      e.store(buffer, at, e.emit(id, at));
+      const Expr value = e.emit(id, at);
+      e.store(buffer, at, value);
+      if (summed >= 0) e.line(fmt::format("{} += {};", value.vector ? lanes : rest, value.text));
     });
+    if (summed < 0) return;
+    e.line(fmt::format("{} += kw_sum({});", rest, lanes));
+    Index of_sum;
+    for (const int d : row_dims) of_sum.push_back(index[static_cast<std::size_t>(d)]);
+    e.provide(summed, of_sum, {rest, DType::f32, false});
   };
   if (form == InnerForm::scalar || !writer.attempt(loops)) {
     Index parts;
@@ -94,6 +126,10 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   } else {
     e.open("{");
   }
+  // Longer rows leave no room for the next one beside them.
+  constexpr std::int64_t kMostNextRow = 64 * 1024;
+  const std::int64_t row_bytes = work / std::max<std::int64_t>(rows, 1) * 4;
+  if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow) e.next_row = {row_bytes, 0, {}};
   std::vector<ValueId> kept;
   const bool online = writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
   if (!online && writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
@@ -116,6 +152,7 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   e.close();
   if (form == InnerForm::any) writer.use("explicit_vectors");
   e.reduce_style = {};
+  e.next_row = {};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "playbook/loops.h"
 #include "playbook/stage_scan.h"
 
 namespace kw {
@@ -42,7 +43,8 @@ void store_roots(StageWriter& writer, const Stage& stage, const Index& index, co
   for (const ValueId root : stage.roots) {
     const Shape& own = writer.graph.shape(root);
     const Index at = own == shape ? index : emitter.unflatten(emitter.flatten(index, shape), own);
-    emitter.store(writer.buffer(root), at, root == stage.anchor ? here : emitter.emit(root, at));
+    emitter.store(writer.buffer(root), at, root == stage.anchor ? here : emitter.emit(root, at), streams_past_cache(writer, root),
+                  true);
   }
 }
 

@@ -118,6 +118,77 @@ TEST(Playbook, AReductionOverAnOuterDimensionRunsOverColumns) {
   EXPECT_FALSE(contains(tiled.source, "kw_gather(x"));
 }
 
+TEST(Playbook, WideTilesReadLongRunsOfSeveralRows) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {30, 1000})}, {}, {tensor("out", TensorKind::output, {1000})});
+  problem =
+      with_graph(problem,
+                 placeholder("x", "[30, 1000]") + "," +
+                     call("amax", "aten.amax.default", ref("x") + R"(, {"list": [{"const": 0}]}, {"const": false})", "[1000]"),
+                 R"("amax")");
+  const Kernel wide = written(problem, {"explicit_vectors", "wide_column_tiles", "tile_columns"});
+  EXPECT_EQ(wide.claims, (std::vector<std::string>{"explicit_vectors", "wide_column_tiles"}));
+  EXPECT_TRUE(contains(wide.source, "k + KW_ROWS <= 30")) << wide.source;
+  EXPECT_TRUE(contains(wide.source, "30 / KW_ROWS * KW_ROWS")) << "rows that are left over";
+  EXPECT_TRUE(contains(wide.source, "1000 / kw_lanes * kw_lanes")) << "columns that are left over";
+}
+
+TEST(Playbook, TheNextRowIsAskedForInTheSecondPass) {
+  const Kernel kernel = written(softmax_rows(), {"fuse_chain", "fuse_row_passes", "explicit_vectors", "vector_maths",
+                                                 "keep_row_values", "prefetch_next_row"});
+  EXPECT_TRUE(contains(kernel.source, "// strategy prefetch_next_row: "));
+  EXPECT_EQ(count_of(kernel.source, "__builtin_prefetch"), 1) << kernel.source;
+  EXPECT_GT(kernel.source.find("__builtin_prefetch"), kernel.source.find("kw_maximum(lanes")) << "not in the first pass";
+  EXPECT_EQ(count_of(kernel.source, " + kw_lanes <= 96"), 3) << "the sum of what is kept is taken where it is made\n"
+                                                             << kernel.source;
+  EXPECT_FALSE(contains(kernel.source, "thread_local")) << "a short row is kept on the stack";
+}
+
+TEST(Playbook, AnExtremeAndItsPositionAreOnePass) {
+  const std::string results = R"("results": [{"shape": [64], "dtype": "float32"}, {"shape": [64], "dtype": "int64"}])";
+  auto problem = problem_of({tensor("x", TensorKind::input, {64, 128})}, {},
+                            {tensor("out0", TensorKind::output, {64}), tensor("out1", TensorKind::output, {64}, DType::i64)});
+  problem = with_graph(problem,
+                       placeholder("x", "[64, 128]") + R"(, {"name": "low", "kind": "call", "op": "aten.min.dim",
+                       "args": [{"ref": "x"}, {"const": -1}], "kwargs": {}, "shape": null, "dtype": null, )" +
+                           results + "}, " + call("values", "operator.getitem", ref("low") + R"(, {"const": 0})", "[64]") + "," +
+                           call("positions", "operator.getitem", ref("low") + R"(, {"const": 1})", "[64]", "int64"),
+                       R"("values", "positions")");
+  for (const auto& strategies : {std::vector<std::string>{"fuse_row_passes"},
+                                 std::vector<std::string>{"fuse_row_passes", "explicit_vectors", "vector_argument"}}) {
+    const std::string source = written(problem, strategies).source;
+    EXPECT_EQ(count_of(source, "row < 64"), 1) << source;
+    EXPECT_TRUE(contains(source, "out0[row] = ") && contains(source, "out1[row] = ")) << source;
+  }
+}
+
+TEST(Playbook, RowsThatArePickedLaterAreAskedForEarly) {
+  auto problem = problem_of({tensor("tokens", TensorKind::input, {256}, DType::i64)},
+                            {tensor("table", TensorKind::parameter, {100, 64})}, {tensor("out", TensorKind::output, {256, 64})});
+  problem = with_graph(
+      problem,
+      R"({"name": "tokens", "kind": "placeholder", "op": "placeholder", "tensor": "tokens", "shape": [256], "dtype": "int64"},)" +
+          placeholder("table", "[100, 64]") + "," +
+          call("rows", "aten.embedding.default", ref("table") + "," + ref("tokens"), "[256, 64]"),
+      R"("rows")");
+  const Kernel kernel = written(problem, {"explicit_vectors", "prefetch_gather"});
+  EXPECT_EQ(kernel.claims, (std::vector<std::string>{"explicit_vectors", "prefetch_gather"}));
+  EXPECT_TRUE(contains(kernel.source, "__builtin_prefetch(table + j + tokens[later] * 64);")) << kernel.source;
+}
+
+TEST(Playbook, PositionsSideBySideArePickedInLanes) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {64, 96}), tensor("at", TensorKind::input, {64, 32}, DType::i64)}, {},
+                            {tensor("out", TensorKind::output, {64, 32})});
+  problem = with_graph(
+      problem,
+      placeholder("x", "[64, 96]") +
+          R"(, {"name": "at", "kind": "placeholder", "op": "placeholder", "tensor": "at", "shape": [64, 32], "dtype": "int64"},)" +
+          call("picked", "aten.gather.default", ref("x") + R"(, {"const": 1},)" + ref("at"), "[64, 32]"),
+      R"("picked")");
+  const Kernel kernel = written(problem, {"explicit_vectors", "prefetch_gather"});
+  EXPECT_TRUE(contains(kernel.source, "kw_pick(x + i * 96, at + i * 32 + j, 1, 0)")) << kernel.source;
+  EXPECT_EQ(kernel.claims, (std::vector<std::string>{"explicit_vectors", "prefetch_gather"}));
+}
+
 TEST(Playbook, ViewsAreReadThroughTheirStrides) {
   auto x = tensor("x", TensorKind::input, {8, 4});
   x.strides = {1, 8};
