@@ -75,6 +75,8 @@ std::span<const OpRow> product_ops();  // read_product.cpp: mm, addmm, bmm, matm
 // Shared by tables.
 std::vector<int> all_dims(std::size_t rank);
 ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim);
+// x less its mean over some dimensions.
+ValueId centred_over(Graph& graph, ValueId x, const std::vector<int>& dims);
 
 struct ReadProblem {
   Graph graph;

@@ -9,7 +9,7 @@ ValueId arithmetic(Graph& graph, const char* fn, ValueId a, ValueId b) { return 
 // (x - mean) / sqrt(variance + epsilon) over some dimensions.
 ValueId standardised(Graph& graph, ValueId x, const std::vector<int>& dims, double epsilon) {
   const DType dtype = graph.dtype(x);
-  const ValueId centred = arithmetic(graph, "sub", x, mean_over(graph, x, dims, true));
+  const ValueId centred = centred_over(graph, x, dims);
   const ValueId variance = mean_over(graph, graph.pointwise("square", {centred}, dtype), dims, true);
   const ValueId scale = graph.pointwise("rsqrt", {arithmetic(graph, "add", variance, graph.constant(epsilon, dtype))}, dtype);
   return arithmetic(graph, "mul", centred, scale);

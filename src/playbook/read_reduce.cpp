@@ -20,6 +20,16 @@ ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool ke
   return graph.pointwise("div", {sum, graph.constant(static_cast<double>(count), dtype)}, dtype);
 }
 
+// By way of the distances from the first element, whose sum keeps its digits where all are far from zero: equal elements are at no
+// distance from their mean, as they are for PyTorch.
+ValueId centred_over(Graph& graph, ValueId x, const std::vector<int>& dims) {
+  const DType dtype = graph.dtype(x);
+  ValueId first = x;
+  for (const int d : dims) first = graph.slice(first, d, 0, 1);
+  const ValueId distance = graph.pointwise("sub", {x, first}, dtype);
+  return graph.pointwise("sub", {distance, mean_over(graph, distance, dims, true)}, dtype);
+}
+
 namespace {
 
 // The list of dimensions at a position; none or empty: all.
@@ -74,7 +84,7 @@ NodeValues read_var(const NodeReader& node) {
     if (given == nullptr || !given->contains("const") || (*given)["const"].is_null()) return otherwise;
     return (*given)["const"].is_boolean() ? ((*given)["const"].get<bool>() ? 1.0 : 0.0) : (*given)["const"].get<double>();
   };
-  const ValueId centred = graph.pointwise("sub", {x, mean_over(graph, x, dims, true)}, dtype);
+  const ValueId centred = centred_over(graph, x, dims);
   const ValueId squares = graph.reduce("sum", graph.pointwise("square", {centred}, dtype), dims, keyword("keepdim", 0) != 0);
   const double count = std::max(0.0, static_cast<double>(count_of(graph, x, dims)) - keyword("correction", 1));
   const ValueId variance = graph.pointwise("div", {squares, graph.constant(count, dtype)}, dtype);

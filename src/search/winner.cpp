@@ -13,7 +13,20 @@ namespace {
 // A speedup that many tries were compared by is too good on average, the more so the wider its interval.
 double cautious(const Individual& individual) { return 0.5 * (individual.speedup + individual.interval.low); }
 
-constexpr int kMostConfirmations = 3;
+constexpr std::size_t kMostConfirmations = 3;
+
+// The fastest; then the one that does the least, which is the likeliest to be right where fast ones are not.
+std::vector<const Individual*> to_confirm(const std::vector<Individual>& individuals) {
+  std::vector<const Individual*> order = ranked(individuals);
+  if (order.size() <= kMostConfirmations) return order;
+  const auto rest = order.begin() + kMostConfirmations;
+  const Individual* plainest = *std::min_element(rest, order.end(), [](const Individual* a, const Individual* b) {
+    return a->kernel.claims.size() < b->kernel.claims.size();
+  });
+  order.resize(kMostConfirmations);
+  order.push_back(plainest);
+  return order;
+}
 
 }  // namespace
 
@@ -31,9 +44,7 @@ std::vector<const Individual*> ranked(const std::vector<Individual>& individuals
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
                               const std::string& command, double seconds_per_baseline) {
   Winner winner;
-  int tries = 0;
-  for (const Individual* each : ranked(individuals)) {
-    if (++tries > kMostConfirmations) break;
+  for (const Individual* each : to_confirm(individuals)) {
     KW_TRY(Candidate candidate, Trials::candidate_of(each->kernel, each->proposal.knobs));
     KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
     if (evaluated.evaluation.verdict.verdict == Verdict::passed && evaluated.evaluation.timing) {
