@@ -80,6 +80,7 @@ struct Launch {
   Dim3 grid, block, cluster;
   std::uint64_t block_count = 0;
   std::uint32_t threads = 0, warps = 0, dynamic_shared = 0, shared_bytes = 0, local_bytes = 0;
+  std::uint32_t dynamic_offset = 0;        // where dynamic shared memory begins
   std::vector<RegisterChunk> params;
   DeviceOptions options;
   Memory* memory = nullptr;

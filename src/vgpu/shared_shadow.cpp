@@ -19,7 +19,10 @@ void SharedShadow::start_block(std::uint32_t bytes, int warps) {
   for (WarpClock& clock : clocks_) clock.fill(base_clock_);
   for (int warp = 0; warp < warps; ++warp) ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   atomic_clock_.fill(0);
-  for (Word& word : words_) word.pending = 0;
+  if (any_pending_) {
+    for (Word& word : words_) word.pending = 0;
+    any_pending_ = false;
+  }
 }
 
 int SharedShadow::first_uninitialised(std::uint32_t offset, std::uint32_t bytes) const {
@@ -86,6 +89,7 @@ SharedShadow::Conflict SharedShadow::write(std::uint32_t offset, std::uint32_t b
     word.write_clock = clock;
     word.write_instruction = instruction;
     word.pending = pending ? 1 : 0;
+    any_pending_ = any_pending_ || pending;
   }
   return conflict;
 }

@@ -49,6 +49,7 @@ class SharedShadow {
   std::vector<Word> words_;
   std::vector<std::uint8_t> initialised_;  // the generation of the block that wrote the byte
   std::uint8_t generation_ = 0;
+  bool any_pending_ = false;
   std::uint32_t base_clock_ = 1;
   std::vector<WarpClock> clocks_;
   WarpClock atomic_clock_{};

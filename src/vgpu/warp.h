@@ -100,11 +100,16 @@ struct Warp {
   }
   [[nodiscard]] std::uint32_t predicate(OperandRef ref) const { return *as<std::uint32_t>(ref); }
 
+  Warp() = default;
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+  ~Warp();
   void start();                 // all lanes of the block at the kernel's first instruction
   void run();                   // until it waits, yields or ends
   [[nodiscard]] bool done() const { return live == 0; }
   [[nodiscard]] bool ready() const;
 
+  [[nodiscard]] bool next_ready_elsewhere() const;
   bool next_path();             // true: the current path is a ready one
   void save_path(Path::State state);
   void enter(const Path& path);
