@@ -195,11 +195,16 @@ KW_HOT_FUNCTIONS
 #endif
 #undef KW_HOT_FUNCTIONS
 
+// Set to true, what is looked up from then on is compiled for any processor. For tests, and to see whether a difference comes from
+// AVX2.
+bool& portable_only();  // sem_table.cpp
+
 }  // namespace kw::vgpu
 
 // KW_HOT(integer_lane)(op, type): of the set that runs here.
 #if defined(KW_VGPU_AVX2)
-#define KW_HOT(function) (kw::vgpu::avx2_usable() ? kw::vgpu::avx2::function : kw::vgpu::portable::function)
+#define KW_HOT(function) \
+  (kw::vgpu::avx2_usable() && !kw::vgpu::portable_only() ? kw::vgpu::avx2::function : kw::vgpu::portable::function)
 #else
 #define KW_HOT(function) (kw::vgpu::portable::function)
 #endif

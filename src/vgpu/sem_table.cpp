@@ -40,6 +40,11 @@ bool is_found(const Semantics& semantics) { return semantics.lane != nullptr || 
 
 }  // namespace
 
+bool& portable_only() {
+  static bool only = false;
+  return only;
+}
+
 Semantics find_semantics(std::string_view opcode, std::span<const std::string_view> modifiers) {
   const auto at = finders().find(opcode);
   if (at == finders().end()) return {};
