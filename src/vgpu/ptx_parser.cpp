@@ -80,11 +80,9 @@ void PtxParser::parse_loc() {
       own.outer_line = static_cast<int>(parse_integer("a line"));
       if (peek().kind == Token::Kind::number) take();
     } else {
-      while (!peek().is(',') && (peek().kind == Token::Kind::word || peek().kind == Token::Kind::number || peek().is('+'))) {
-        const bool was_name = peek().kind == Token::Kind::word;
-        take();
-        if (was_name && !peek().is('+')) break;
-      }
+      take();  // function_name
+      expect_word("a label");
+      if (accept('+')) parse_integer("an offset");
     }
   }
   module_.source_lines.push_back(own);

@@ -49,6 +49,7 @@ class Rig {
   LaunchReport run(std::string_view kernel, Dim3 grid, Dim3 block, std::uint32_t shared, Args... args) {
     std::vector<std::byte> params;
     (append(params, args), ...);
+    if (module == nullptr) return {};
     auto function = device.kernel(*module, kernel);
     EXPECT_TRUE(function.ok()) << kernel;
     if (!function.ok()) return {};
