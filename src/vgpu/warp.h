@@ -82,6 +82,7 @@ struct Warp {
   std::uint32_t polls = 0;        // strong accesses since the last backward branch
   std::uint32_t spins = 0;        // backward branches in a row with polls
   bool yielding = false, spinning = false;
+  bool apart = false;             // lanes went on without others that span: they may come to barriers one after the other
   std::uint32_t cluster_phase = 0;
 
   // The last allocations that were accessed.
@@ -110,6 +111,7 @@ struct Warp {
   [[nodiscard]] bool ready() const;
 
   [[nodiscard]] bool next_ready_elsewhere() const;
+  bool free_waiting();
   bool next_path();             // true: the current path is a ready one
   void save_path(Path::State state);
   void enter(const Path& path);
