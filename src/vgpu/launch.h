@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/cache_model.h"
+#include "vgpu/cluster.h"
 #include "vgpu/device.h"
 #include "vgpu/memory.h"
 #include "vgpu/program.h"
@@ -22,20 +23,14 @@ namespace kw::vgpu {
 
 // A barrier of a block (bar 0 to 15), by threads.
 struct Barrier {
-  std::uint32_t generation = 0;
-  std::uint32_t arrived_threads = 0;      // with exited lanes of warps that are there
   std::uint32_t expected_threads = 0;     // 0: all threads that live
   std::array<std::uint32_t, 32> arrived{};  // lanes by warp
   std::uint32_t votes = 0;                // of red.popc
   bool all = true, any = false;
   bool in_use = false;
-  // What the last completed phase gave.
-  std::uint32_t result_count = 0;
-  bool result_all = false, result_any = false;
+  WarpClock clock{};                      // what those who arrived knew
   std::uint32_t where = 0;                // an instruction that waits here, for messages
 };
-
-struct Cluster;
 
 struct Block {
   Dim3 index{0, 0, 0};
@@ -52,7 +47,10 @@ struct Block {
   std::uint64_t last_acquire = 0;
   std::uint32_t cluster_rank = 0;
   Cluster* cluster = nullptr;
+  Cluster own_cluster;                    // where the launch has none
 
+  void prepare(Launch& of, Worker& worker);
+  void l1_model_ready(std::uint64_t bytes);
   void start(std::uint64_t linear_index);
   // Every warp runs until it waits. True: the block has ended. progress: something ran that does not only spin.
   bool run(bool& progress);
@@ -85,9 +83,11 @@ struct Launch {
   DeviceOptions options;
   Memory* memory = nullptr;
   CacheModel* l2 = nullptr;
+  std::mutex l2_mutex;
   std::uint16_t tag = 0;                   // of the shadows: this launch
   std::uint64_t id = 0;
   bool single_thread = false;
+  std::size_t heap_limit = 8u << 20;       // of malloc in kernels
   std::function<void(std::string_view)> print;
   const std::vector<Module*>* modules = nullptr;
 

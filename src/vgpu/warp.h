@@ -39,7 +39,6 @@ struct Path {
   State state = State::ready;
   std::uint8_t barrier = 0;      // its number
   std::uint32_t sync_mask = 0;   // of warp_sync: the lanes that have to come
-  std::uint32_t since = 0;       // barrier: its generation
 };
 
 struct AsyncCopy {
@@ -83,6 +82,7 @@ struct Warp {
   std::uint32_t polls = 0;        // strong accesses since the last backward branch
   std::uint32_t spins = 0;        // backward branches in a row with polls
   bool yielding = false, spinning = false;
+  std::uint32_t cluster_phase = 0;
 
   // The last allocations that were accessed.
   struct Range {
