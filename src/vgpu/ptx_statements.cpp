@@ -8,7 +8,7 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr int kMostRegisters = 1 << 20;
+constexpr int kMostRegisters = 1 << 17;
 
 }  // namespace
 
