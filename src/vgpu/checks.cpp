@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "vgpu/access.h"
+#include "vgpu/exec.h"
 
 namespace kw::vgpu {
 namespace {
@@ -120,6 +121,46 @@ void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint6
 
 }  // namespace
 
+namespace {
+
+// Lanes that write different values to the same place with one instruction: which of them stays is not known.
+void check_lanes_of_store(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access,
+                          std::string_view kind) {
+  if (instruction.exec != exec_st || access.contiguous || (instruction.flags & kStrong) != 0) return;
+  const std::uint32_t* refs = warp.launch->module->lists.data() + instruction.target;
+  signed char table[64];
+  std::memset(table, -1, sizeof table);
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    std::size_t at = access.places[lane] / access.bytes % 64;
+    while (table[at] >= 0 && access.places[table[at]] != access.places[lane]) at = (at + 1) % 64;
+    if (table[at] < 0) {
+      table[at] = static_cast<signed char>(lane);
+      continue;
+    }
+    const int other = table[at];
+    bool same = true;
+    for (std::uint32_t e = 0; e < instruction.count; ++e) {
+      const std::byte* values = warp.at(refs[e]);
+      const auto width = static_cast<std::size_t>(instruction.dst_bytes);
+      same = same && std::memcmp(values + static_cast<std::size_t>(lane) * width, values + static_cast<std::size_t>(other) * width,
+                                 instruction.bytes) == 0;
+    }
+    if (same) continue;
+    const Allocation* allocation = access.space == Space::shared ? nullptr : warp.launch->memory->find(access.places[lane]);
+    const std::string name = allocation != nullptr ? allocation->name : "shared memory";
+    const std::uint64_t offset =
+        allocation != nullptr ? access.places[lane] - reinterpret_cast<std::uint64_t>(allocation->begin) : access.addresses[lane];
+    warp.launch->report(kind, warp, instruction, lane,
+                        fmt::format("lanes {} and {} of warp {} write different values to byte {} of '{}' at the same time", other,
+                                    lane, warp.index, offset, name),
+                        name, false);
+    return;
+  }
+}
+
+}  // namespace
+
 void note_release(Warp& warp) {
   Launch& launch = *warp.launch;
   if (!launch.options.checks || launch.block_count == 1) return;
@@ -189,6 +230,7 @@ bool check_whole(Warp& warp, const Instruction& instruction, const Access& acces
 void check_global(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
   if (access.allocation != nullptr && access.allocation->read_only) return;
   if (access.contiguous && access.allocation != nullptr && check_whole(warp, instruction, access, reads, writes)) return;
+  if (writes) check_lanes_of_store(warp, instruction, mask, access, "global_race");
   std::uint64_t before = 0;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -243,6 +285,7 @@ void check_shared(Warp& warp, const Instruction& instruction, std::uint32_t mask
     check_shared_range(warp, instruction, 0, static_cast<std::uint32_t>(access.addresses[0]), access.bytes * kLanes, access.bytes,
                        reads, writes);
   } else {
+    if (writes) check_lanes_of_store(warp, instruction, mask, access, "shared_race");
     std::uint64_t before = ~0ull;
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);

@@ -175,6 +175,24 @@ TEST(VgpuChecks, DeadlockAtABarrierThatSomeThreadsNeverReach) {
   ASSERT_NE(find_kind(report, "deadlock"), nullptr) << findings_text(report);
 }
 
+TEST(VgpuChecks, LanesThatWriteDifferentValuesToOnePlace) {
+  Rig rig;
+  rig.load_text(std::string(kChecksHead) + R"(
+.visible .entry last(.param .u64 out) {
+  .reg .b32 %r1; .reg .b64 %rd1;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  st.global.u32 [%rd1], 5;
+  st.global.u32 [%rd1+4], %r1;
+  ret;
+})");
+  auto* out = rig.empty<std::uint32_t>(2, "out");
+  const LaunchReport report = rig.run("last", {1}, {32}, 0, out);
+  ASSERT_EQ(report.findings.size(), 1u) << findings_text(report);
+  EXPECT_EQ(report.findings[0].kind, "global_race");
+  EXPECT_EQ(report.findings[0].allocation, "out");
+}
+
 TEST(VgpuChecks, CounterThatOneBlockClearsAndOthersUse) {
   DeviceOptions options;
   options.threads = 1;

@@ -308,9 +308,9 @@ TEST(VgpuExecutor, TritonSoftmax) {
   }
 }
 
-TEST(VgpuExecutor, TritonProductWithTensorCores) {
+void expect_triton_product(const std::string& file) {
   Rig rig;
-  rig.load_kernels("triton_product.ptx");
+  rig.load_kernels(file);
   const int m = 64, n = 128, k = 80;
   // Small integers, exact as halves: 0x3c00 is 1, 0x4000 is 2, 0xbc00 is -1, 0 is 0.
   const std::uint16_t halves[4] = {0x3c00, 0x4000, 0xbc00, 0};
@@ -339,6 +339,9 @@ TEST(VgpuExecutor, TritonProductWithTensorCores) {
   }
   EXPECT_EQ(report.counters.flops_tensor, 2ull * m * n * 96);  // k in steps of 32
 }
+
+TEST(VgpuExecutor, TritonProductWithTensorCores) { expect_triton_product("triton_product.ptx"); }
+TEST(VgpuExecutor, TritonProductWithWgmma) { expect_triton_product("triton_product_sm90.ptx"); }
 
 TEST(VgpuExecutor, ResultsDoNotDependOnChecksOrThreads) {
   for (const bool checks : {true, false}) {

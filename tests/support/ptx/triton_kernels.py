@@ -1,4 +1,4 @@
-"""Kernels of the tests of the virtual GPU, in Triton. Prints nothing; writes triton_product.ptx and triton_softmax.ptx beside itself.
+"""Kernels of the tests of the virtual GPU, in Triton. Prints nothing; writes triton_product.ptx (for SM80 and SM90) and triton_softmax.ptx beside itself.
 
 The .file lines are cut to names afterwards, so that no path of a machine is in the texts.
 """
@@ -33,10 +33,10 @@ def softmax(o, i, n, B: tl.constexpr):
     tl.store(o + r * n + c, x / tl.sum(x, 0), mask=c < n)
 
 
-def write(name, fn, signature, constants):
+def write(name, fn, signature, constants, arch=80):
     signature = dict(signature) | {key: "constexpr" for key in constants}
     source = ASTSource(fn=fn, signature=signature, constexprs=constants)
-    made = triton.compile(source, target=GPUTarget("cuda", 80, 32), options={"num_warps": 4, "num_stages": 3})
+    made = triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4, "num_stages": 3})
     text = re.sub(r'(\.file\s+\d+ ")[^"]*/((?:triton/)?[^/"]+")', r"\1\2", made.asm["ptx"])
     (pathlib.Path(__file__).parent / name).write_text(text)
 
@@ -44,4 +44,5 @@ def write(name, fn, signature, constants):
 if __name__ == "__main__":
     pointers = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
     write("triton_product.ptx", mm, pointers, {"BM": 64, "BN": 64, "BK": 32})
+    write("triton_product_sm90.ptx", mm, pointers, {"BM": 64, "BN": 64, "BK": 32}, 90)
     write("triton_softmax.ptx", softmax, {"o": "*fp32", "i": "*fp32", "n": "i32"}, {"B": 1024})
