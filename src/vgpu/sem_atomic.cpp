@@ -5,25 +5,26 @@ namespace kw::vgpu {
 namespace {
 
 template <typename T>
-T value_of(std::uint64_t bits) {
+T atomic_value(std::uint64_t bits) {
   return portable::from_word<T>(static_cast<portable::Word<T>>(bits));
 }
 template <typename T>
-std::uint64_t bits_of(T value) {
+std::uint64_t atomic_bits(T value) {
   return portable::to_word<T>(value);
 }
 
 template <typename T>
 struct AtomicStep {
   static std::uint64_t add(std::uint64_t old, std::uint64_t value) {
-    if constexpr (std::is_floating_point_v<T>) return bits_of<T>(portable::canonical(value_of<T>(old) + value_of<T>(value)));
-    return bits_of<T>(static_cast<T>(old + value));
+    if constexpr (std::is_floating_point_v<T>)
+      return atomic_bits<T>(portable::canonical(atomic_value<T>(old) + atomic_value<T>(value)));
+    return atomic_bits<T>(static_cast<T>(old + value));
   }
   static std::uint64_t min(std::uint64_t old, std::uint64_t value) {
-    return bits_of<T>(portable_min(value_of<T>(old), value_of<T>(value)));
+    return atomic_bits<T>(portable_min(atomic_value<T>(old), atomic_value<T>(value)));
   }
   static std::uint64_t max(std::uint64_t old, std::uint64_t value) {
-    return bits_of<T>(portable_max(value_of<T>(old), value_of<T>(value)));
+    return atomic_bits<T>(portable_max(atomic_value<T>(old), atomic_value<T>(value)));
   }
   static std::uint64_t bit_and(std::uint64_t old, std::uint64_t value) { return old & value; }
   static std::uint64_t bit_or(std::uint64_t old, std::uint64_t value) { return old | value; }

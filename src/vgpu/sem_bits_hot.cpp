@@ -216,7 +216,7 @@ LaneFn word_lane(BitOp op) {
     case BitOp::lop3:
       return lop3_lanes;
     case BitOp::prmt:
-      return lanes<permuted>;
+      return prmt_lanes;
     case BitOp::prmt_f4e:
       return lanes<permuted_by_mode<BitOp::prmt_f4e>>;
     case BitOp::prmt_b4e:

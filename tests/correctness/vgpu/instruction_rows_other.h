@@ -5,32 +5,45 @@
 
 namespace kw::vgpu::host {
 
-inline long double value_of(const std::string& type, u64 bits) {
-  if (type == "f32") return as_float(bits);
-  if (type == "f64") return as_double(bits);
-  if (type == "f16") return decode(bits, kHalf);
-  if (type == "bf16") return decode(bits, kBfloat);
-  const int width = width_of(type);
-  const bool negative = type[0] == 's' && (bits >> (width - 1) & 1) != 0;
-  return negative ? -static_cast<long double>(low_bits(~bits, width)) - 1 : static_cast<long double>(bits);  // 64 bits fit
+// Reads the bits of a type as a number; 64 bits fit into a long double.
+using Reader = long double (*)(u64);
+template <typename T>
+long double read_as(u64 bits) {
+  return static_cast<long double>(from_bits<T>(bits));
+}
+inline Reader reader_of(const std::string& type) {
+  static const std::map<std::string, Reader> kReaders = {{"f32", read_as<float>},
+                                                         {"f64", read_as<double>},
+                                                         {"f16", [](u64 bits) { return decode(bits, kHalf); }},
+                                                         {"bf16", [](u64 bits) { return decode(bits, kBfloat); }},
+                                                         {"u8", read_as<std::uint8_t>},
+                                                         {"s8", read_as<std::int8_t>},
+                                                         {"u16", read_as<std::uint16_t>},
+                                                         {"s16", read_as<std::int16_t>},
+                                                         {"u32", read_as<std::uint32_t>},
+                                                         {"s32", read_as<std::int32_t>},
+                                                         {"u64", read_as<std::uint64_t>},
+                                                         {"s64", read_as<std::int64_t>}};
+  const auto at = kReaders.find(type);
+  return at != kReaders.end() ? at->second : kReaders.at("u" + type.substr(1));  // b32 as u32
 }
 
-inline bool compare_values(const std::string& compare, long double a, long double b) {
-  const bool nan = std::isnan(a) || std::isnan(b);
-  const std::string ordered = compare.size() == 3 && compare[2] == 'u' ? compare.substr(0, 2) : compare;
-  if (compare == "num") return !nan;
-  if (compare == "nan") return nan;
-  if (nan) return ordered != compare;
-  if (ordered == "eq") return a == b;
-  if (ordered == "ne") return a != b;
-  if (ordered == "lt" || ordered == "lo") return a < b;
-  if (ordered == "le" || ordered == "ls") return a <= b;
-  return ordered == "gt" || ordered == "hi" ? a > b : a >= b;
-}
-inline bool combine_values(const std::string& combine, bool a, bool b) {
-  if (combine == ".and") return a && b;
-  if (combine == ".or") return a || b;
-  return combine == ".xor" ? a != b : a;
+// The comparison of two numbers, and what it says where one of them is none.
+struct Comparison {
+  bool (*holds)(long double, long double);
+  bool of_nan;
+};
+inline Comparison comparison_named(const std::string& name) {
+  if (name == "num") return {[](long double, long double) { return true; }, false};
+  if (name == "nan") return {[](long double, long double) { return false; }, true};
+  const bool unordered = name.size() == 3;
+  const std::string base = name.substr(0, 2);
+  if (base == "eq") return {[](long double a, long double b) { return a == b; }, unordered};
+  if (base == "ne") return {[](long double a, long double b) { return a != b; }, unordered};
+  if (base == "lt" || base == "lo") return {[](long double a, long double b) { return a < b; }, unordered};
+  if (base == "le" || base == "ls") return {[](long double a, long double b) { return a <= b; }, unordered};
+  if (base == "gt" || base == "hi") return {[](long double a, long double b) { return a > b; }, unordered};
+  return {[](long double a, long double b) { return a >= b; }, unordered};
 }
 
 inline std::vector<Row> compare_rows() {
@@ -39,12 +52,17 @@ inline std::vector<Row> compare_rows() {
                                  unordered = {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"},
                                  unsigned_only = {"lo", "ls", "hi", "hs"};
   const auto add = [&rows](const std::string& compare, const std::string& type, const std::string& combine, bool ftz) {
+    const Reader read = reader_of(type);
+    const Comparison comparison = comparison_named(compare);
+    const char how = combine.empty() ? ' ' : combine[1];
+    const long double tiny = !ftz ? 0 : type == "f16" ? 0x1p-14L : 0x1p-126L;
     const auto holds = [=](const u64* s) {
-      long double a = value_of(type, s[0]), b = value_of(type, s[1]);
-      const long double tiny = type == "f16" ? 0x1p-14L : 0x1p-126L;
-      if (ftz && std::fabs(a) < tiny) a = 0;
-      if (ftz && std::fabs(b) < tiny) b = 0;
-      return combine_values(combine, compare_values(compare, a, b), combine.empty() ? false : s[2] != 0);
+      long double a = read(s[0]), b = read(s[1]);
+      if (std::fabs(a) < tiny) a = 0;
+      if (std::fabs(b) < tiny) b = 0;
+      const bool found = std::isnan(a) || std::isnan(b) ? comparison.of_nan : comparison.holds(a, b);
+      const bool other = s[2] != 0;
+      return how == 'a' ? found && other : how == 'o' ? found || other : how == 'x' ? found != other : found;
     };
     std::vector<std::string> sources = {type, type};
     if (!combine.empty()) sources.emplace_back("pred");
@@ -177,13 +195,13 @@ inline std::vector<Row> convert_rows() {
         return from[0] == 's' && (s[0] >> (width_of(from) - 1) & 1) != 0 ? s[0] | ~low_bits(~u64{0}, width_of(from)) : s[0];
       });
       if (to != from)
-        row("cvt.sat." + to + "." + from, to, {from}, [=](const u64* s) { return integer_bits(to, from, value_of(from, s[0])); });
+        row("cvt.sat." + to + "." + from, to, {from}, [=](const u64* s) { return integer_bits(to, from, reader_of(from)(s[0])); });
     }
     for (const auto& to : floats)
       for (const auto& [text, direction] : kDirections) {
         const int d = direction;
         row(std::string("cvt") + text + "." + to + "." + from, to, {from},
-            [=](const u64* s) { return float_bits(to, value_of(from, s[0]), d); });
+            [=](const u64* s) { return float_bits(to, reader_of(from)(s[0]), d); });
       }
   }
   for (const auto& from : floats) {
@@ -191,9 +209,9 @@ inline std::vector<Row> convert_rows() {
       const auto f = whole;
       for (const auto& to : integers)
         row(std::string("cvt") + text + "." + to + "." + from, to, {from},
-            [=](const u64* s) { return integer_bits(to, from, f(value_of(from, s[0]))); });
+            [=](const u64* s) { return integer_bits(to, from, f(reader_of(from)(s[0]))); });
       row(std::string("cvt") + text + "." + from + "." + from, from, {from},
-          [=](const u64* s) { return float_bits(from, f(value_of(from, s[0])), FE_TONEAREST); });
+          [=](const u64* s) { return float_bits(from, f(reader_of(from)(s[0])), FE_TONEAREST); });
     }
     for (const auto& to : floats)
       for (const auto& [text, direction] : kDirections) {
@@ -201,7 +219,7 @@ inline std::vector<Row> convert_rows() {
         const int d = direction;
         const bool widens = to == "f64" || (to == "f32" && from != "f64");
         row(std::string("cvt") + (widens ? "" : text) + "." + to + "." + from, to, {from},
-            [=](const u64* s) { return float_bits(to, value_of(from, s[0]), d); });
+            [=](const u64* s) { return float_bits(to, reader_of(from)(s[0]), d); });
         if (widens) break;
       }
   }
