@@ -80,4 +80,17 @@ struct LedgerOptions {
 };
 Result<int> run_ledger(const LedgerOptions& options, Output& output);
 
+// vgpu run and vgpu profile.
+struct VgpuOptions {
+  std::vector<std::string> words;  // the source and the program's arguments
+  std::string gpu = "a100";
+  bool checks = true;
+  bool profile = false;
+  int threads = 0;
+  int lines = 20;                         // of the source, in a profile
+  double deadline = 0;                    // seconds of one launch; 0: none
+  std::vector<std::string> nvcc_options;  // added to the compiler's
+};
+Result<int> run_vgpu(const VgpuOptions& options, Output& output);
+
 }  // namespace kw
