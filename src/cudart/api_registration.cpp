@@ -1,6 +1,8 @@
 // What the code that nvcc adds to a program calls: registration before main, and launches with <<<...>>>.
 #include "cudart/runtime.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are the interface.
+
 namespace kw::cudart {
 namespace {
 
@@ -141,3 +143,5 @@ KW_CUDART int cudaLaunchKernelExC_ptsz(const LaunchConfig* config, const void* k
 }
 
 }  // namespace kw::cudart
+
+// NOLINTEND(bugprone-reserved-identifier)

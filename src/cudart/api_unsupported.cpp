@@ -68,11 +68,13 @@ KW_CUDART int cudaStreamSetAttribute(void*, int, const void*) { return kSuccess;
 KW_CUDART int cudaCtxResetPersistingL2Cache() { return kSuccess; }
 KW_CUDART int cudaProfilerStart() { return kSuccess; }
 KW_CUDART int cudaProfilerStop() { return kSuccess; }
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are the interface.
 KW_CUDART void __cudaRegisterTexture(void**, const void*, const void**, const char*, int, int, int) {
   not_supported("texture references");
 }
 KW_CUDART void __cudaRegisterSurface(void**, const void*, const void**, const char*, int, int) {
   not_supported("surface references");
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 }  // namespace kw::cudart

@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+
+#include "vgpu/report_json.h"
 
 namespace kw::cudart {
 namespace {
@@ -15,6 +18,8 @@ constexpr const char* kMargin = "========= ";
 std::string dimensions(const vgpu::Dim3& dim) {
   return "(" + std::to_string(dim.x) + "," + std::to_string(dim.y) + "," + std::to_string(dim.z) + ")";
 }
+
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 
@@ -58,22 +63,23 @@ void FindingsLog::launch(const vgpu::LaunchRecord& record) {
   if (file_ != nullptr || collect_) {
     Json json = record;
     json["event"] = "launch";
-    write_line(json);
+    write_line(one_line(json));
   }
 }
 
 void FindingsLog::finding(const vgpu::Finding& finding) {
   const std::lock_guard lock(mutex_);
   tell(finding);
-  Json json = {{"event", "finding"}, {"finding", finding}};
-  write_line(json);
+  const Json json = {{"event", "finding"}, {"finding", finding}};
+  write_line(one_line(json));
 }
 
 void FindingsLog::error(const Error& error) {
   const std::lock_guard lock(mutex_);
   if (error.message == last_error_) return;
   last_error_ = error.message;
-  write_line({{"event", "error"}, {"message", error.message}, {"hint", error.hint}});
+  const Json json = {{"event", "error"}, {"message", error.message}, {"hint", error.hint}};
+  write_line(one_line(json));
   if (quiet_) return;
   std::fprintf(stderr, "%svirtual GPU: %s\n", kMargin, error.message.c_str());
   if (!error.hint.empty()) std::fprintf(stderr, "%s    try: %s\n", kMargin, error.hint.c_str());
@@ -84,9 +90,7 @@ std::string FindingsLog::take() {
   return std::exchange(lines_, {});
 }
 
-void FindingsLog::write_line(const Json& json) {
-  if (file_ == nullptr && !collect_) return;
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+void FindingsLog::write_line(const std::string& line) {
   if (collect_) lines_ += line;
   if (file_ == nullptr) return;
   std::fwrite(line.data(), 1, line.size(), file_);

@@ -6,10 +6,13 @@
 #include <mutex>
 #include <string>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "cudart/settings.h"
-#include "vgpu/report_json.h"
+#include "vgpu/device.h"
+
+namespace kw::vgpu {
+struct LaunchRecord;
+}
 
 namespace kw::cudart {
 
@@ -31,7 +34,7 @@ class FindingsLog {
   std::string take();
 
  private:
-  void write_line(const Json& json);
+  void write_line(const std::string& json);
   void tell(const vgpu::Finding& finding);
   std::mutex mutex_;
   std::FILE* file_ = nullptr;

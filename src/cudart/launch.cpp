@@ -3,6 +3,7 @@
 
 #include "cudart/runtime.h"
 #include "vgpu/occupancy.h"
+#include "vgpu/report_json.h"
 
 namespace kw::cudart {
 namespace {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/json.h"
 
 namespace kw::vgpu {
 

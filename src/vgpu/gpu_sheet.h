@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "vgpu/device.h"
 
