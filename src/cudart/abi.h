@@ -1,5 +1,5 @@
 // The types of the CUDA runtime's C interface as programs compiled by nvcc 13 have them, so that the shim is built without CUDA.
-// tests/cuda/abi.cu compares each size and offset with the toolkit's own headers.
+// tests/cuda/abi.cpp compares each size and offset with the toolkit's own headers.
 #pragma once
 
 #include <cstddef>
