@@ -206,7 +206,7 @@ TEST(Fatbin, DamagedContainersAreErrors) {
   EXPECT_FALSE(read_fatbin(bytes_of("")));
   EXPECT_FALSE(read_fatbin(bytes_of(std::string(64, 'x'))));
   for (std::size_t size = 0; size < whole.size(); size += 7) EXPECT_FALSE(read_fatbin(bytes_of(whole).first(size))) << size;
-  for (const std::size_t at : {20u, 24u, 31u}) {  // the sizes of the image's header and payload
+  for (const std::size_t at : {20u, 25u, 31u}) {  // the sizes of the image's header and payload
     std::string changed = whole;
     changed[at] = '\x7f';
     EXPECT_FALSE(read_fatbin(bytes_of(changed))) << at;
