@@ -1,0 +1,179 @@
+// Checks of an access that is in bounds: was it written before it is read, and does another warp or block access it without order?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "vgpu/access.h"
+
+namespace kw::vgpu {
+namespace {
+
+// A word of the shadow of global memory: who accessed 4 bytes last in this launch.
+//   bits 0-31 block, 32-35 which of the bytes, 36-50 the block's fences so far, 51 other blocks too (readers), 52-63 launch
+constexpr std::uint64_t kManyBit = 1ull << 51;
+std::uint64_t shadow_word(const Warp& warp, std::uint32_t bytes_mask) {
+  return (warp.block->linear & 0xffffffffull) | static_cast<std::uint64_t>(bytes_mask) << 32 |
+         static_cast<std::uint64_t>(warp.block->fence_epoch & 0x7fffu) << 36 | static_cast<std::uint64_t>(warp.launch->tag) << 52;
+}
+std::uint32_t block_of_word(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+std::uint32_t bytes_of_word(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32) & 15u; }
+std::uint32_t epoch_of_word(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 36) & 0x7fffu; }
+std::uint32_t launch_of_word(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 52); }
+
+// The other block fenced after its access, and this block has looked at what others write since: ordered.
+bool ordered(const Warp& warp, std::uint64_t word, bool strong) {
+  Launch& launch = *warp.launch;
+  if (!launch.any_fence.load(std::memory_order_relaxed)) return false;
+  if ((word & kManyBit) != 0) return true;  // which blocks is not known: no claim
+  const std::lock_guard lock(launch.fence_mutex);
+  const auto found = launch.fences.find(block_of_word(word));
+  if (found == launch.fences.end() || found->second.size() <= epoch_of_word(word)) return false;
+  return strong || warp.block->last_acquire > found->second[epoch_of_word(word)];
+}
+
+std::string block_name(const Launch& launch, std::uint32_t linear) {
+  return fmt::format("({}, {}, {})", linear % launch.grid.x, linear / launch.grid.x % launch.grid.y,
+                     static_cast<std::uint64_t>(linear) / launch.grid.x / launch.grid.y);
+}
+
+// Does the lane write what is there already? Then blocks that write the same do no harm.
+bool writes_the_same(const Warp& warp, const Instruction& instruction, int lane, std::uint64_t place) {
+  if ((instruction.flags & kStore) == 0 || (instruction.flags & kAtomic) != 0 || instruction.list_size != instruction.count) return false;
+  const std::uint32_t* refs = warp.launch->module->lists.data() + instruction.target;
+  for (std::uint32_t e = 0; e < instruction.count; ++e) {
+    const std::byte* value = warp.at(refs[e]) + static_cast<std::size_t>(lane) * instruction.dst_bytes;
+    if (std::memcmp(value, reinterpret_cast<const void*>(place + e * instruction.bytes), instruction.bytes) != 0) return false;
+  }
+  return true;
+}
+
+void report_global_race(Warp& warp, const Instruction& instruction, int lane, const Allocation& allocation, std::uint64_t offset, std::uint64_t word,
+                        bool writes, bool other_writes) {
+  warp.launch->report("global_race", warp, instruction, lane,
+                      fmt::format("{} byte {} of '{}', which block {} {} in the same launch with nothing that orders the two",
+                                  writes ? "writes" : "reads", offset, allocation.name, block_name(*warp.launch, block_of_word(word)),
+                                  other_writes ? "writes" : "reads"),
+                      allocation.name, false);
+}
+
+void check_initialised(Warp& warp, const Instruction& instruction, int lane, Allocation& allocation, std::uint64_t offset, std::uint32_t bytes) {
+  const std::uint8_t* known = allocation.initialised_bytes();
+  if (known == nullptr) return;
+  const auto* missing = static_cast<const std::uint8_t*>(std::memchr(known + offset, 0, bytes));
+  if (missing == nullptr) return;
+  warp.launch->report("uninitialised", warp, instruction, lane,
+                      fmt::format("reads byte {} of '{}', which nothing has written", missing - known, allocation.name), allocation.name, false);
+}
+
+void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint64_t place, std::uint32_t bytes, Allocation& allocation, bool reads,
+                bool writes) {
+  const std::uint64_t offset = place - reinterpret_cast<std::uint64_t>(allocation.begin);
+  const bool strong = (instruction.flags & kStrong) != 0;
+  if (reads && !allocation.all_initialised.load(std::memory_order_relaxed)) check_initialised(warp, instruction, lane, allocation, offset, bytes);
+  if (writes && !allocation.all_initialised.load(std::memory_order_relaxed)) {
+    if (std::uint8_t* known = allocation.initialised_bytes()) std::memset(known + offset, 1, bytes);
+  }
+  if (warp.launch->block_count == 1 || allocation.read_only) return;
+  std::uint64_t* writers = allocation.shadow(allocation.writers);
+  std::uint64_t* readers = allocation.shadow(allocation.readers);
+  if (writers == nullptr || readers == nullptr) return;
+  const auto own = static_cast<std::uint32_t>(warp.block->linear);
+  const std::uint32_t tag = warp.launch->tag;
+  for (std::uint64_t at = offset; at < offset + bytes; at = (at | 3u) + 1) {
+    const std::uint64_t stop = std::min<std::uint64_t>(offset + bytes, (at | 3u) + 1);
+    const std::uint32_t touched = ((1u << (stop - at)) - 1u) << (at & 3u);
+    std::uint64_t& writer = writers[at / 4];
+    std::uint64_t& reader = readers[at / 4];
+    const std::uint64_t last = writer;
+    if (launch_of_word(last) == tag && block_of_word(last) != own && (bytes_of_word(last) & touched) != 0 && !ordered(warp, last, strong) &&
+        !(writes && writes_the_same(warp, instruction, lane, place))) {
+      report_global_race(warp, instruction, lane, allocation, at, last, writes, true);
+    }
+    if (strong) continue;  // leaves no mark: it races with nothing by itself
+    if (writes) {
+      const std::uint64_t read = reader;
+      if (launch_of_word(read) == tag && (block_of_word(read) != own || (read & kManyBit) != 0) && (bytes_of_word(read) & touched) != 0 &&
+          !ordered(warp, read, false) && !writes_the_same(warp, instruction, lane, place)) {
+        report_global_race(warp, instruction, lane, allocation, at, read, true, false);
+      }
+      const bool same = launch_of_word(last) == tag && block_of_word(last) == own && epoch_of_word(last) == (warp.block->fence_epoch & 0x7fffu);
+      writer = shadow_word(warp, touched | (same ? bytes_of_word(last) : 0u));
+    } else if (reads) {
+      const std::uint64_t read = reader;
+      if (launch_of_word(read) != tag) {
+        reader = shadow_word(warp, touched);
+      } else if (block_of_word(read) == own) {
+        reader = shadow_word(warp, touched | bytes_of_word(read)) | (read & kManyBit);
+      } else if ((read & kManyBit) == 0 || (bytes_of_word(read) & touched) != touched) {
+        reader = read | kManyBit | static_cast<std::uint64_t>(touched) << 32;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void note_release(Warp& warp) {
+  Launch& launch = *warp.launch;
+  if (!launch.options.checks || launch.block_count == 1) return;
+  const std::lock_guard lock(launch.fence_mutex);
+  auto& times = launch.fences[static_cast<std::uint32_t>(warp.block->linear)];
+  if (times.size() >= 0x7ffe) return;
+  times.push_back(launch.sync_clock.fetch_add(1) + 1);
+  warp.block->fence_epoch = static_cast<std::uint32_t>(times.size());
+  launch.any_fence = true;
+}
+
+void note_acquire(Warp& warp) {
+  if (warp.launch->options.checks && warp.launch->block_count != 1) warp.block->last_acquire = warp.launch->sync_clock.fetch_add(1) + 1;
+}
+
+void check_global(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
+  if (access.allocation != nullptr && access.allocation->read_only) return;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    Allocation* allocation = access.allocation != nullptr ? access.allocation : warp.launch->memory->find(access.places[lane]);
+    if (allocation != nullptr) check_lane(warp, instruction, lane, access.places[lane], access.bytes, *allocation, reads, writes);
+  }
+}
+
+void check_shared(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
+  SharedShadow& shadow = warp.block->shadow;
+  const bool strong = (instruction.flags & kStrong) != 0;
+  Launch& launch = *warp.launch;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if ((access.addresses[lane] >> 24) != 0) continue;  // of another block of the cluster
+    const auto offset = static_cast<std::uint32_t>(access.addresses[lane]);
+    if (reads) {
+      if (const int missing = shadow.first_uninitialised(offset, access.bytes); missing >= 0) {
+        launch.report("uninitialised", warp, instruction, lane,
+                      fmt::format("reads byte {} of shared memory, which nothing has written", offset + static_cast<std::uint32_t>(missing)), "shared memory",
+                      false);
+        shadow.initialise(offset, access.bytes);
+      }
+    }
+    if (writes) shadow.initialise(offset, access.bytes);
+    if (strong) continue;
+    const SharedShadow::Conflict conflict = writes ? shadow.write(offset, access.bytes, warp.index, lane, warp.pc - 1)
+                                                   : shadow.read(offset, access.bytes, warp.index, lane, warp.pc - 1);
+    if (!conflict.found) continue;
+    const Instruction& other = launch.module->code[conflict.other_instruction];
+    const int other_line = launch.module->line_of(other.source);
+    const std::string where = other_line > 0 ? fmt::format(" at line {}", other_line) : fmt::format(" at PTX line {}", other.line);
+    launch.report("shared_race", warp, instruction, lane,
+                  conflict.pending ? fmt::format("reads byte {} of shared memory, which an asynchronous copy{} may still be writing", offset, where)
+                                   : fmt::format("{} byte {} of shared memory, which warp {} {}{} with no barrier in between", writes ? "writes" : "reads",
+                                                 offset, conflict.other_warp, conflict.other_writes ? "writes" : "reads", where),
+                  "shared memory", false);
+  }
+  if (strong) {
+    // Atomics and volatile accesses order what they are used to order: locks and flags.
+    shadow.give(warp.index, shadow.atomic_clock());
+    shadow.take(warp.index, shadow.atomic_clock());
+  }
+}
+
+}  // namespace kw::vgpu

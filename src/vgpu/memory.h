@@ -1,0 +1,63 @@
+// The allocations of a device and what is known about each of their bytes: initialised or not, and who accessed it in this launch.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+
+#include "base/result.h"
+
+namespace kw::vgpu {
+
+struct Allocation {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  std::string name;
+  bool owned = true;          // else the host's
+  bool read_only = false;
+  void* storage = nullptr;
+  std::atomic<bool> all_initialised{false};
+  std::atomic<std::uint8_t*> initialised{nullptr};  // a byte for each byte; made by the first that asks
+  std::atomic<std::uint64_t*> writers{nullptr};     // for each 4 bytes; see global_races.cpp
+  std::atomic<std::uint64_t*> readers{nullptr};
+  Allocation() = default;
+  Allocation(const Allocation&) = delete;
+  Allocation& operator=(const Allocation&) = delete;
+  ~Allocation();
+  std::uint8_t* initialised_bytes();
+  std::uint64_t* shadow(std::atomic<std::uint64_t*>& which);
+};
+
+class Memory {
+ public:
+  Result<std::byte*> allocate(std::size_t bytes, std::string name, std::size_t limit);
+  Status release(void* pointer);
+  Status adopt(void* pointer, std::size_t bytes, std::string name, bool read_only = false);
+  void note_write(const void* pointer, std::size_t bytes);
+
+  // The allocation that holds the address; nullptr where there is none. Stays valid while nothing is released.
+  Allocation* find(std::uint64_t address) const;
+  // A sentence about an address that is in no allocation, and the name of the nearest one.
+  std::string describe(std::uint64_t address, std::string* nearest) const;
+  [[nodiscard]] std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::size_t in_use() const;
+
+ private:
+  struct Freed {
+    std::uint64_t begin = 0;
+    std::size_t bytes = 0;
+    std::string name;
+  };
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, std::unique_ptr<Allocation>> by_begin_;
+  std::deque<Freed> freed_;
+  std::size_t in_use_ = 0;
+  std::atomic<std::uint64_t> generation_{1};
+};
+
+}  // namespace kw::vgpu
