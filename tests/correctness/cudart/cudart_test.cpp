@@ -345,7 +345,9 @@ TEST_F(Cudart, LaunchLimits) {
     EXPECT_EQ(cudaGetLastError(), kSuccess) << "it is not sticky";
     const auto report = take_report();
     EXPECT_FALSE(report.empty());
-    if (!report.empty()) EXPECT_EQ(report[0].at("finding").at("kind"), "launch_limit");
+    if (!report.empty()) {
+      EXPECT_EQ(report[0].at("finding").at("kind"), "launch_limit");
+    }
     return code;
   };
   EXPECT_EQ(refused({1}, {1025}, 0), kInvalidConfiguration);
