@@ -109,7 +109,7 @@ Status Device::Impl::place_variables(Module& module) {
     std::memset(place, 0, variable.bytes);
     if (!variable.initial.empty()) std::memcpy(place, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
     memory.note_write(place, variable.bytes);
-    if (Allocation* allocation = memory.find(reinterpret_cast<std::uint64_t>(place))) allocation->read_only = variable.space == Space::constant;
+    if (kw::vgpu::Allocation* allocation = memory.find(reinterpret_cast<std::uint64_t>(place))) allocation->read_only = variable.space == Space::constant;
     module.variable_places.back() = place;
   }
   return relocate(module);

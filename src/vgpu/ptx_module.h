@@ -91,6 +91,7 @@ struct ParsedFunction {
 
 struct SourceLine {
   int file = 0, line = 0;
+  int outer_file = 0, outer_line = 0;  // where it was inlined; 0 where it wasn't
 };
 
 struct ParsedModule {

@@ -69,19 +69,16 @@ void PtxParser::parse_file() {
 }
 
 void PtxParser::parse_loc() {
-  SourceLine own{static_cast<int>(parse_integer("a file's number")), static_cast<int>(parse_integer("a line"))};
+  SourceLine own;
+  own.file = static_cast<int>(parse_integer("a file's number"));
+  own.line = static_cast<int>(parse_integer("a line"));
   if (peek().kind == Token::Kind::number) take();
   while (accept(',')) {
     if (peek().kind == Token::Kind::word && peek().text == "inlined_at") {
       take();
-      const SourceLine outer{static_cast<int>(parse_integer("a file's number")), static_cast<int>(parse_integer("a line"))};
+      own.outer_file = static_cast<int>(parse_integer("a file's number"));
+      own.outer_line = static_cast<int>(parse_integer("a line"));
       if (peek().kind == Token::Kind::number) take();
-      // A line within the toolkit's own headers tells a user less than the line of theirs that it was inlined at.
-      const std::string& file = module_.files[own.file];
-      if (file.find("/targets/") != std::string::npos || file.find("/cuda") != std::string::npos ||
-          file.find("/crt/") != std::string::npos) {
-        own = outer;
-      }
     } else {
       while (!peek().is(',') && (peek().kind == Token::Kind::word || peek().kind == Token::Kind::number || peek().is('+'))) {
         const bool was_name = peek().kind == Token::Kind::word;
@@ -387,12 +384,31 @@ void PtxParser::parse_function(bool external) {
   }
 }
 
+namespace {
+
+// A line within the toolkit's own headers tells a user less than the line of theirs that it was inlined at.
+void prefer_lines_of_users(ParsedModule& module) {
+  std::map<int, bool> of_toolkit;
+  for (const auto& [number, file] : module.files) {
+    of_toolkit[number] = file.find("/targets/") != std::string::npos || file.find("cuda/") != std::string::npos || file.find("/cuda") != std::string::npos || file.find("/crt/") != std::string::npos;
+  }
+  for (SourceLine& line : module.source_lines) {
+    if (line.outer_line > 0 && of_toolkit[line.file]) {
+      line.file = line.outer_file;
+      line.line = line.outer_line;
+    }
+  }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ParsedModule>> parse_ptx(std::string text) {
   auto module = std::make_unique<ParsedModule>();
   module->text = std::move(text);
   KW_TRY(std::vector<Token> tokens, lex_ptx(module->text));
   try {
     PtxParser(std::move(tokens), *module).parse_module();
+    prefer_lines_of_users(*module);
   } catch (const PtxSyntaxError& error) {
     return bad_input(fmt::format("PTX line {}: {}", error.line, error.what));
   }
