@@ -1,8 +1,8 @@
 # kw_vgpu_speed(target): the loops over lanes are fast in every build but those with sanitizers. Files *_hot.cpp are compiled for any
 # processor and, on x86-64, again for AVX2 into another namespace; isa.h chooses at run time.
 function(kw_vgpu_speed target)
-  # Rounding and NaNs are the point: no contraction, no fast math.
-  set(exact -ffp-contract=off -fno-math-errno)
+  # Rounding and NaNs are the point: no contraction, no fast math. Nobody asks for the processor's exception flags.
+  set(exact -ffp-contract=off -fno-math-errno -fno-trapping-math)
   set(fast -O3)
   if(KW_SANITIZE)
     set(fast "")

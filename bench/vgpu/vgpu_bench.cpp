@@ -17,7 +17,10 @@ using namespace kw::vgpu;
 std::string arithmetic_ptx() {
   std::string body;
   for (int i = 0; i < 8; ++i) {
-    body += fmt::format("  fma.rn.f32 %f{0}, %f{0}, %f8, %f9;\n  mad.lo.s32 %r{0}, %r{0}, %r8, %r9;\n  add.f32 %f{0}, %f{0}, %f9;\n  xor.b32 %r{0}, %r{0}, %r9;\n", i);
+    body += fmt::format(
+        "  fma.rn.f32 %f{0}, %f{0}, %f8, %f9;\n  mad.lo.s32 %r{0}, %r{0}, %r8, %r9;\n  add.f32 %f{0}, %f{0}, %f9;\n  xor.b32 "
+        "%r{0}, %r{0}, %r9;\n",
+        i);
   }
   return fmt::format(R"(.version 8.0
 .target sm_80
@@ -37,7 +40,8 @@ LOOP:
   add.u64 %rd3, %rd1, %rd2;
   st.global.f32 [%rd3], %f0;
   ret;
-}})", body);
+}})",
+                     body);
 }
 
 constexpr const char* kCopyPtx = R"(.version 8.0
@@ -129,8 +133,8 @@ void measure(const Case& row, bool checks, bool counters) {
     auto report = device.launch(*kernel, row.grid, row.block, 0, params);
     if (report.ok()) best = std::min(best, report->seconds);
   }
-  fmt::print("{:<22} checks {:<3} counters {:<3} {:8.4f} s  {:7.3f}e9 lane-instructions/s\n", row.name, checks ? "on" : "off", counters ? "on" : "off", best,
-             lanes / best / 1e9);
+  fmt::print("{:<22} checks {:<3} counters {:<3} {:8.4f} s  {:7.3f}e9 lane-instructions/s\n", row.name, checks ? "on" : "off",
+             counters ? "on" : "off", best, lanes / best / 1e9);
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ std::string_view verb_of(const Instruction& instruction) {
   return (instruction.flags & kStore) != 0 ? "writes" : "reads";
 }
 
-bool report_bounds(Warp& warp, const Instruction& instruction, int lane, std::uint32_t bytes, std::string where, std::string allocation) {
-  warp.launch->report("out_of_bounds", warp, instruction, lane, fmt::format("{} {} bytes at {}", verb_of(instruction), bytes, where),
-                      std::move(allocation), true);
+bool report_bounds(Warp& warp, const Instruction& instruction, int lane, std::uint32_t bytes, std::string where,
+                   std::string allocation) {
+  warp.launch->report("out_of_bounds", warp, instruction, lane,
+                      fmt::format("{} {} bytes at {}", verb_of(instruction), bytes, where), std::move(allocation), true);
   return false;
 }
 
@@ -34,8 +35,8 @@ bool report_misaligned(Warp& warp, const Instruction& instruction, std::uint32_t
       }
     }
     warp.launch->report("misaligned", warp, instruction, lane,
-                        fmt::format("{} {} bytes at byte {} of '{}', which is no multiple of {}", verb_of(instruction), access.bytes, offset, name,
-                                    access.bytes),
+                        fmt::format("{} {} bytes at byte {} of '{}', which is no multiple of {}", verb_of(instruction),
+                                    access.bytes, offset, name, access.bytes),
                         name, true);
     return false;
   }
@@ -81,8 +82,8 @@ bool resolve_global(Warp& warp, const Instruction& instruction, std::uint32_t ma
   if (const Warp::Range* range = cached_range(warp, least, largest + access.bytes)) {
     access.allocation = range->allocation;
     if (writes && range->allocation->read_only) {
-      return report_bounds(warp, instruction, std::countr_zero(mask), access.bytes, fmt::format("'{}', which is read-only", range->allocation->name),
-                           range->allocation->name);
+      return report_bounds(warp, instruction, std::countr_zero(mask), access.bytes,
+                           fmt::format("'{}', which is read-only", range->allocation->name), range->allocation->name);
     }
     return true;
   }
@@ -96,15 +97,16 @@ bool resolve_global(Warp& warp, const Instruction& instruction, std::uint32_t ma
       const Allocation* inside = warp.launch->memory->find(address);
       if (inside != nullptr) {
         return report_bounds(warp, instruction, lane, access.bytes,
-                             fmt::format("byte {} of '{}', which has {} bytes", address - reinterpret_cast<std::uint64_t>(inside->begin), inside->name,
-                                         inside->bytes),
+                             fmt::format("byte {} of '{}', which has {} bytes",
+                                         address - reinterpret_cast<std::uint64_t>(inside->begin), inside->name, inside->bytes),
                              inside->name);
       }
       std::string where = warp.launch->memory->describe(address, &nearest);
       return report_bounds(warp, instruction, lane, access.bytes, std::move(where), std::move(nearest));
     }
     if (writes && range->allocation->read_only) {
-      return report_bounds(warp, instruction, lane, access.bytes, fmt::format("'{}', which is read-only", range->allocation->name), range->allocation->name);
+      return report_bounds(warp, instruction, lane, access.bytes, fmt::format("'{}', which is read-only", range->allocation->name),
+                           range->allocation->name);
     }
   }
   return true;
@@ -126,10 +128,12 @@ bool resolve_shared(Warp& warp, const Instruction& instruction, std::uint32_t ma
     const std::uint64_t past = access.addresses[lane] >> 32;
     if (owner == nullptr || past != 0 || offset + access.bytes > owner->shared_bytes) {
       const auto signed_offset = static_cast<std::int32_t>(access.addresses[lane]);
-      return report_bounds(warp, instruction, lane, access.bytes,
-                           signed_offset < 0 && past == 0 ? fmt::format("{} bytes before the block's shared memory", -static_cast<std::int64_t>(signed_offset))
-                                                          : fmt::format("byte {} of the block's shared memory, which has {} bytes", access.addresses[lane], size),
-                           "shared memory");
+      return report_bounds(
+          warp, instruction, lane, access.bytes,
+          signed_offset < 0 && past == 0
+              ? fmt::format("{} bytes before the block's shared memory", -static_cast<std::int64_t>(signed_offset))
+              : fmt::format("byte {} of the block's shared memory, which has {} bytes", access.addresses[lane], size),
+          "shared memory");
     }
     access.places[lane] = reinterpret_cast<std::uint64_t>(owner->shared) + offset;
   }
@@ -145,7 +149,8 @@ bool resolve_local(Warp& warp, const Instruction& instruction, std::uint32_t mas
     const std::uint64_t offset = access.addresses[lane];
     if (offset > warp.local_bytes || offset + access.bytes > warp.local_bytes) {
       return report_bounds(warp, instruction, lane, access.bytes,
-                           fmt::format("byte {} of the thread's local memory, which has {} bytes", static_cast<std::int64_t>(offset), warp.local_bytes),
+                           fmt::format("byte {} of the thread's local memory, which has {} bytes",
+                                       static_cast<std::int64_t>(offset), warp.local_bytes),
                            "local memory");
     }
     access.places[lane] = base + static_cast<std::uint64_t>(lane) * warp.local_bytes + offset;
@@ -186,8 +191,10 @@ bool resolve(Warp& warp, const Instruction& instruction, std::uint32_t mask, Acc
   }
   if (!aligned(mask, access)) return report_misaligned(warp, instruction, mask, access);
   switch (access.space) {
-    case Space::shared: return resolve_shared(warp, instruction, mask, access);
-    case Space::local: return resolve_local(warp, instruction, mask, access);
+    case Space::shared:
+      return resolve_shared(warp, instruction, mask, access);
+    case Space::local:
+      return resolve_local(warp, instruction, mask, access);
     default:
       if (!resolve_global(warp, instruction, mask, access)) return false;
       for (int i = 0; i < kLanes; ++i) access.places[i] = access.addresses[i];
@@ -208,13 +215,19 @@ void observe(Warp& warp, const Instruction& instruction, std::uint32_t mask, con
   if (!options.counters) return;
   LineCounters& counters = warp.worker->slots[instruction.slot];
   switch (access.space) {
-    case Space::shared: count_shared(warp, instruction, mask, access, writes); break;
+    case Space::shared:
+      count_shared(warp, instruction, mask, access, writes);
+      break;
     case Space::local:
       ++counters.local_requests;
       counters.local_bytes += static_cast<std::uint64_t>(std::popcount(mask)) * access.bytes;
       break;
-    case Space::constant: ++counters.constant_requests; break;
-    default: count_global(warp, instruction, mask, access, writes); break;
+    case Space::constant:
+      ++counters.constant_requests;
+      break;
+    default:
+      count_global(warp, instruction, mask, access, writes);
+      break;
   }
 }
 

@@ -11,8 +11,8 @@ struct Access {
   alignas(64) std::uint64_t places[kLanes];     // addresses of the host, for lanes of the mask
   alignas(64) std::uint64_t addresses[kLanes];  // as the kernel has them, without tags
   Space space = Space::global;
-  bool contiguous = false;    // all 32 lanes, without gaps, in order
-  std::uint32_t bytes = 0;    // of a lane
+  bool contiguous = false;           // all 32 lanes, without gaps, in order
+  std::uint32_t bytes = 0;           // of a lane
   Allocation* allocation = nullptr;  // of global memory, where all lanes are in the same one
 };
 

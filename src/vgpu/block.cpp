@@ -15,7 +15,9 @@ void fill_special(Warp& warp, Special which, std::uint32_t value) {
 }
 
 void fill_lane_specials(Warp& warp, const Launch& launch) {
-  const auto row = [&](Special which) { return reinterpret_cast<std::uint32_t*>(warp.specials.data() + static_cast<std::size_t>(which) * 2); };
+  const auto row = [&](Special which) {
+    return reinterpret_cast<std::uint32_t*>(warp.specials.data() + static_cast<std::size_t>(which) * 2);
+  };
   for (int lane = 0; lane < kLanes; ++lane) {
     const Dim3 thread = thread_of(launch, warp, lane);
     row(Special::tid_x)[lane] = thread.x;
@@ -46,14 +48,25 @@ void make_warp(Block& block, Worker& worker, int index) {
   warp->bases[kSpecialBase] = reinterpret_cast<std::byte*>(warp->specials.data());
   fill_lane_specials(*warp, launch);
   const std::pair<Special, std::uint32_t> fixed[] = {
-      {Special::warpid, static_cast<std::uint32_t>(index)}, {Special::ntid_x, launch.block.x}, {Special::ntid_y, launch.block.y},
-      {Special::ntid_z, launch.block.z}, {Special::nctaid_x, launch.grid.x}, {Special::nctaid_y, launch.grid.y},
-      {Special::nctaid_z, launch.grid.z}, {Special::nwarpid, launch.warps},
-      {Special::nsmid, static_cast<std::uint32_t>(launch.options.limits.sm_count)}, {Special::gridid, static_cast<std::uint32_t>(launch.id)},
-      {Special::dynamic_smem, launch.dynamic_shared}, {Special::total_smem, launch.shared_bytes}, {Special::zero, 0},
-      {Special::nclusterid_x, launch.grid.x / launch.cluster.x}, {Special::nclusterid_y, launch.grid.y / launch.cluster.y},
-      {Special::nclusterid_z, launch.grid.z / launch.cluster.z}, {Special::cluster_nctaid_x, launch.cluster.x},
-      {Special::cluster_nctaid_y, launch.cluster.y}, {Special::cluster_nctaid_z, launch.cluster.z},
+      {Special::warpid, static_cast<std::uint32_t>(index)},
+      {Special::ntid_x, launch.block.x},
+      {Special::ntid_y, launch.block.y},
+      {Special::ntid_z, launch.block.z},
+      {Special::nctaid_x, launch.grid.x},
+      {Special::nctaid_y, launch.grid.y},
+      {Special::nctaid_z, launch.grid.z},
+      {Special::nwarpid, launch.warps},
+      {Special::nsmid, static_cast<std::uint32_t>(launch.options.limits.sm_count)},
+      {Special::gridid, static_cast<std::uint32_t>(launch.id)},
+      {Special::dynamic_smem, launch.dynamic_shared},
+      {Special::total_smem, launch.shared_bytes},
+      {Special::zero, 0},
+      {Special::nclusterid_x, launch.grid.x / launch.cluster.x},
+      {Special::nclusterid_y, launch.grid.y / launch.cluster.y},
+      {Special::nclusterid_z, launch.grid.z / launch.cluster.z},
+      {Special::cluster_nctaid_x, launch.cluster.x},
+      {Special::cluster_nctaid_y, launch.cluster.y},
+      {Special::cluster_nctaid_z, launch.cluster.z},
       {Special::cluster_nctarank, launch.cluster.x * launch.cluster.y * launch.cluster.z},
       {Special::explicit_cluster, launch.cluster == Dim3{} ? 0u : 1u}};
   for (const auto& [which, value] : fixed) fill_special(*warp, which, value);
@@ -81,7 +94,8 @@ void Block::l1_model_ready(std::uint64_t bytes) { l1.resize(bytes); }
 
 void Block::start(std::uint64_t linear_index) {
   linear = linear_index;
-  index = {static_cast<std::uint32_t>(linear % launch->grid.x), static_cast<std::uint32_t>(linear / launch->grid.x % launch->grid.y),
+  index = {static_cast<std::uint32_t>(linear % launch->grid.x),
+           static_cast<std::uint32_t>(linear / launch->grid.x % launch->grid.y),
            static_cast<std::uint32_t>(linear / launch->grid.x / launch->grid.y)};
   for (Barrier& barrier : barriers) barrier = Barrier{};
   fence_epoch = 0;
@@ -96,7 +110,8 @@ void Block::start(std::uint64_t linear_index) {
     fill_special(*warp, Special::ctaid_x, index.x);
     fill_special(*warp, Special::ctaid_y, index.y);
     fill_special(*warp, Special::ctaid_z, index.z);
-    fill_special(*warp, Special::smid, static_cast<std::uint32_t>(linear % static_cast<std::uint64_t>(launch->options.limits.sm_count)));
+    fill_special(*warp, Special::smid,
+                 static_cast<std::uint32_t>(linear % static_cast<std::uint64_t>(launch->options.limits.sm_count)));
     fill_special(*warp, Special::clusterid_x, index.x / c.x);
     fill_special(*warp, Special::clusterid_y, index.y / c.y);
     fill_special(*warp, Special::clusterid_z, index.z / c.z);
@@ -133,7 +148,8 @@ bool Block::run(bool& progress) {
     }
     if (all_spin) {
       // Warps that are ready now, because one that span has let them go, have their turn first.
-      const bool freed = std::any_of(warps.begin(), warps.end(), [](const auto& warp) { return !warp->done() && warp->ready() && !warp->spinning; });
+      const bool freed = std::any_of(warps.begin(), warps.end(),
+                                     [](const auto& warp) { return !warp->done() && warp->ready() && !warp->spinning; });
       if (!freed) return false;
     }
     progress = true;
@@ -148,11 +164,14 @@ void Block::report_deadlock() {
     const bool sync = path->state == Path::State::warp_sync;
     const std::uint32_t at = sync && launch->module->code[path->pc].d != kNoOperand ? path->pc : path->pc - 1;
     const Instruction& instruction = launch->module->code[at];
-    launch->report("deadlock", *warp, instruction, std::countr_zero(path->mask),
-                   sync ? fmt::format("lanes 0x{:08x} of warp {} wait for lanes 0x{:08x}, which never come to a warp-wide instruction with them", path->mask,
-                                      warp->index, path->sync_mask & ~path->mask)
-                        : fmt::format("lanes 0x{:08x} of warp {} wait at barrier {} for threads that never come", path->mask, warp->index, path->barrier),
-                   {}, true);
+    launch->report(
+        "deadlock", *warp, instruction, std::countr_zero(path->mask),
+        sync ? fmt::format(
+                   "lanes 0x{:08x} of warp {} wait for lanes 0x{:08x}, which never come to a warp-wide instruction with them",
+                   path->mask, warp->index, path->sync_mask & ~path->mask)
+             : fmt::format("lanes 0x{:08x} of warp {} wait at barrier {} for threads that never come", path->mask, warp->index,
+                           path->barrier),
+        {}, true);
     return;
   }
   launch->stop = true;

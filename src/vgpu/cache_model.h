@@ -16,20 +16,22 @@ class CacheModel {
     lines_.assign(sets_ * kWays, Line{});
     next_.assign(sets_, 0);
   }
-  void clear() { lines_.assign(lines_.size(), Line{}); }
+  // At once: lines of an earlier epoch are not found again.
+  void clear() { epoch_ = (epoch_ + 1) & 0xffffu; }
   // Sectors (bits 0 to 3) of the line that are there; the others are there afterwards.
   unsigned access(std::uint64_t line, unsigned sectors) {
     const std::uint64_t set = (line ^ (line >> 13)) & (sets_ - 1);
     Line* ways = &lines_[set * kWays];
+    const std::uint64_t tag = (line + 1) ^ (epoch_ << 48);
     for (int way = 0; way < kWays; ++way) {
-      if (ways[way].tag == line + 1) {
+      if (ways[way].tag == tag) {
         const unsigned hit = ways[way].sectors & sectors;
         ways[way].sectors |= sectors;
         return hit;
       }
     }
     Line& victim = ways[next_[set]++ % kWays];
-    victim = {line + 1, sectors};
+    victim = {tag, sectors};
     return 0;
   }
 
@@ -39,6 +41,7 @@ class CacheModel {
     std::uint64_t sectors = 0;
   };
   std::uint64_t sets_ = 1;
+  std::uint64_t epoch_ = 0;
   std::vector<Line> lines_;
   std::vector<std::uint8_t> next_;
 };

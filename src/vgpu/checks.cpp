@@ -40,7 +40,8 @@ std::string block_name(const Launch& launch, std::uint32_t linear) {
 
 // Does the lane write what is there already? Then blocks that write the same do no harm.
 bool writes_the_same(const Warp& warp, const Instruction& instruction, int lane, std::uint64_t place) {
-  if ((instruction.flags & kStore) == 0 || (instruction.flags & kAtomic) != 0 || instruction.list_size != instruction.count) return false;
+  if ((instruction.flags & kStore) == 0 || (instruction.flags & kAtomic) != 0 || instruction.list_size != instruction.count)
+    return false;
   const std::uint32_t* refs = warp.launch->module->lists.data() + instruction.target;
   for (std::uint32_t e = 0; e < instruction.count; ++e) {
     const std::byte* value = warp.at(refs[e]) + static_cast<std::size_t>(lane) * instruction.dst_bytes;
@@ -49,29 +50,32 @@ bool writes_the_same(const Warp& warp, const Instruction& instruction, int lane,
   return true;
 }
 
-void report_global_race(Warp& warp, const Instruction& instruction, int lane, const Allocation& allocation, std::uint64_t offset, std::uint64_t word,
-                        bool writes, bool other_writes) {
+void report_global_race(Warp& warp, const Instruction& instruction, int lane, const Allocation& allocation, std::uint64_t offset,
+                        std::uint64_t word, bool writes, bool other_writes) {
   warp.launch->report("global_race", warp, instruction, lane,
                       fmt::format("{} byte {} of '{}', which block {} {} in the same launch with nothing that orders the two",
-                                  writes ? "writes" : "reads", offset, allocation.name, block_name(*warp.launch, block_of_word(word)),
-                                  other_writes ? "writes" : "reads"),
+                                  writes ? "writes" : "reads", offset, allocation.name,
+                                  block_name(*warp.launch, block_of_word(word)), other_writes ? "writes" : "reads"),
                       allocation.name, false);
 }
 
-void check_initialised(Warp& warp, const Instruction& instruction, int lane, Allocation& allocation, std::uint64_t offset, std::uint32_t bytes) {
+void check_initialised(Warp& warp, const Instruction& instruction, int lane, Allocation& allocation, std::uint64_t offset,
+                       std::uint32_t bytes) {
   const std::uint8_t* known = allocation.initialised_bytes();
   if (known == nullptr) return;
   const auto* missing = static_cast<const std::uint8_t*>(std::memchr(known + offset, 0, bytes));
   if (missing == nullptr) return;
   warp.launch->report("uninitialised", warp, instruction, lane,
-                      fmt::format("reads byte {} of '{}', which nothing has written", missing - known, allocation.name), allocation.name, false);
+                      fmt::format("reads byte {} of '{}', which nothing has written", missing - known, allocation.name),
+                      allocation.name, false);
 }
 
-void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint64_t place, std::uint32_t bytes, Allocation& allocation, bool reads,
-                bool writes) {
+void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint64_t place, std::uint32_t bytes,
+                Allocation& allocation, bool reads, bool writes) {
   const std::uint64_t offset = place - reinterpret_cast<std::uint64_t>(allocation.begin);
   const bool strong = (instruction.flags & kStrong) != 0;
-  if (reads && !allocation.all_initialised.load(std::memory_order_relaxed)) check_initialised(warp, instruction, lane, allocation, offset, bytes);
+  if (reads && !allocation.all_initialised.load(std::memory_order_relaxed))
+    check_initialised(warp, instruction, lane, allocation, offset, bytes);
   if (writes && !allocation.all_initialised.load(std::memory_order_relaxed)) {
     if (std::uint8_t* known = allocation.initialised_bytes()) std::memset(known + offset, 1, bytes);
   }
@@ -87,18 +91,19 @@ void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint6
     std::uint64_t& writer = writers[at / 4];
     std::uint64_t& reader = readers[at / 4];
     const std::uint64_t last = writer;
-    if (launch_of_word(last) == tag && block_of_word(last) != own && (bytes_of_word(last) & touched) != 0 && !ordered(warp, last, strong) &&
-        !(writes && writes_the_same(warp, instruction, lane, place))) {
+    if (launch_of_word(last) == tag && block_of_word(last) != own && (bytes_of_word(last) & touched) != 0 &&
+        !ordered(warp, last, strong) && !(writes && writes_the_same(warp, instruction, lane, place))) {
       report_global_race(warp, instruction, lane, allocation, at, last, writes, true);
     }
     if (strong) continue;  // leaves no mark: it races with nothing by itself
     if (writes) {
       const std::uint64_t read = reader;
-      if (launch_of_word(read) == tag && (block_of_word(read) != own || (read & kManyBit) != 0) && (bytes_of_word(read) & touched) != 0 &&
-          !ordered(warp, read, false) && !writes_the_same(warp, instruction, lane, place)) {
+      if (launch_of_word(read) == tag && (block_of_word(read) != own || (read & kManyBit) != 0) &&
+          (bytes_of_word(read) & touched) != 0 && !ordered(warp, read, false) && !writes_the_same(warp, instruction, lane, place)) {
         report_global_race(warp, instruction, lane, allocation, at, read, true, false);
       }
-      const bool same = launch_of_word(last) == tag && block_of_word(last) == own && epoch_of_word(last) == (warp.block->fence_epoch & 0x7fffu);
+      const bool same =
+          launch_of_word(last) == tag && block_of_word(last) == own && epoch_of_word(last) == (warp.block->fence_epoch & 0x7fffu);
       writer = shadow_word(warp, touched | (same ? bytes_of_word(last) : 0u));
     } else if (reads) {
       const std::uint64_t read = reader;
@@ -127,50 +132,130 @@ void note_release(Warp& warp) {
 }
 
 void note_acquire(Warp& warp) {
-  if (warp.launch->options.checks && warp.launch->block_count != 1) warp.block->last_acquire = warp.launch->sync_clock.fetch_add(1) + 1;
+  if (warp.launch->options.checks && warp.launch->block_count != 1)
+    warp.block->last_acquire = warp.launch->sync_clock.fetch_add(1) + 1;
 }
+
+namespace {
+
+// The whole warp at once, where its lanes lie side by side; false: something needs a closer look, and nothing was noted.
+bool check_whole(Warp& warp, const Instruction& instruction, const Access& access, bool reads, bool writes) {
+  Allocation& allocation = *access.allocation;
+  const std::uint64_t offset = access.places[0] - reinterpret_cast<std::uint64_t>(allocation.begin);
+  const std::size_t bytes = static_cast<std::size_t>(access.bytes) * kLanes;
+  const bool whole = allocation.all_initialised.load(std::memory_order_relaxed);
+  std::uint8_t* known = whole ? nullptr : allocation.initialised_bytes();
+  if (reads && known != nullptr && std::memchr(known + offset, 0, bytes) != nullptr) return false;
+  if (warp.launch->block_count != 1) {
+    if (access.bytes % 4 != 0 || (instruction.flags & kStrong) != 0) return false;
+    std::uint64_t* writers = allocation.shadow(allocation.writers);
+    std::uint64_t* readers = allocation.shadow(allocation.readers);
+    if (writers == nullptr || readers == nullptr) return false;
+    writers += offset / 4;
+    readers += offset / 4;
+    const std::uint64_t own = warp.block->linear & 0xffffffffull;
+    const std::uint64_t tag = warp.launch->tag;
+    const std::uint64_t mine = shadow_word(warp, 15);
+    std::uint64_t foreign = 0;
+    for (std::size_t i = 0; i < bytes / 4; ++i) {
+      const std::uint64_t last = writers[i];
+      foreign |= static_cast<std::uint64_t>((last >> 52) == tag) & static_cast<std::uint64_t>((last & 0xffffffffull) != own);
+    }
+    if (writes) {
+      for (std::size_t i = 0; i < bytes / 4; ++i) {
+        const std::uint64_t read = readers[i];
+        foreign |= static_cast<std::uint64_t>((read >> 52) == tag) &
+                   (static_cast<std::uint64_t>((read & 0xffffffffull) != own) | static_cast<std::uint64_t>((read & kManyBit) != 0));
+      }
+    }
+    if (foreign != 0) return false;
+    if (writes) {
+      for (std::size_t i = 0; i < bytes / 4; ++i) writers[i] = mine;
+    } else {
+      for (std::size_t i = 0; i < bytes / 4; ++i) {
+        const std::uint64_t read = readers[i];
+        const bool other = (read & 0xffffffffull) != own;
+        const std::uint64_t joined = other ? read | kManyBit | 15ull << 32 : mine | (read & kManyBit);
+        readers[i] = (read >> 52) == tag ? joined : mine;
+      }
+    }
+  }
+  if (writes && known != nullptr) std::memset(known + offset, 1, bytes);
+  return true;
+}
+
+}  // namespace
 
 void check_global(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
   if (access.allocation != nullptr && access.allocation->read_only) return;
+  if (access.contiguous && access.allocation != nullptr && check_whole(warp, instruction, access, reads, writes)) return;
+  std::uint64_t before = 0;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
+    if (access.places[lane] == before && !writes) continue;  // as the lane before
+    before = access.places[lane];
     Allocation* allocation = access.allocation != nullptr ? access.allocation : warp.launch->memory->find(access.places[lane]);
     if (allocation != nullptr) check_lane(warp, instruction, lane, access.places[lane], access.bytes, *allocation, reads, writes);
   }
 }
 
-void check_shared(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
+namespace {
+
+void report_shared_race(Warp& warp, const Instruction& instruction, int lane, bool writes, const SharedShadow::Conflict& conflict) {
+  const Launch& launch = *warp.launch;
+  const Instruction& other = launch.module->code[conflict.other_instruction];
+  const int other_line = launch.module->line_of(other.source);
+  const std::string where = other_line > 0 ? fmt::format(" at line {}", other_line) : fmt::format(" at PTX line {}", other.line);
+  warp.launch->report(
+      "shared_race", warp, instruction, lane,
+      conflict.pending
+          ? fmt::format("reads byte {} of shared memory, which an asynchronous copy{} may still be writing", conflict.offset, where)
+          : fmt::format("{} byte {} of shared memory, which warp {} {}{} with no barrier in between", writes ? "writes" : "reads",
+                        conflict.offset, conflict.other_warp, conflict.other_writes ? "writes" : "reads", where),
+      "shared memory", false);
+}
+
+// `bytes` from offset on, of lanes from `lane` on with `each` bytes.
+void check_shared_range(Warp& warp, const Instruction& instruction, int lane, std::uint32_t offset, std::uint32_t bytes,
+                        std::uint32_t each, bool reads, bool writes) {
   SharedShadow& shadow = warp.block->shadow;
-  const bool strong = (instruction.flags & kStrong) != 0;
-  Launch& launch = *warp.launch;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    if ((access.addresses[lane] >> 24) != 0) continue;  // of another block of the cluster
-    const auto offset = static_cast<std::uint32_t>(access.addresses[lane]);
-    if (reads) {
-      if (const int missing = shadow.first_uninitialised(offset, access.bytes); missing >= 0) {
-        launch.report("uninitialised", warp, instruction, lane,
-                      fmt::format("reads byte {} of shared memory, which nothing has written", offset + static_cast<std::uint32_t>(missing)), "shared memory",
-                      false);
-        shadow.initialise(offset, access.bytes);
-      }
+  if (reads) {
+    if (const int missing = shadow.first_uninitialised(offset, bytes); missing >= 0) {
+      warp.launch->report(
+          "uninitialised", warp, instruction, lane + missing / static_cast<int>(each),
+          fmt::format("reads byte {} of shared memory, which nothing has written", offset + static_cast<std::uint32_t>(missing)),
+          "shared memory", false);
+      shadow.initialise(offset, bytes);
     }
-    if (writes) shadow.initialise(offset, access.bytes);
-    if (strong) continue;
-    const SharedShadow::Conflict conflict = writes ? shadow.write(offset, access.bytes, warp.index, lane, warp.pc - 1)
-                                                   : shadow.read(offset, access.bytes, warp.index, lane, warp.pc - 1);
-    if (!conflict.found) continue;
-    const Instruction& other = launch.module->code[conflict.other_instruction];
-    const int other_line = launch.module->line_of(other.source);
-    const std::string where = other_line > 0 ? fmt::format(" at line {}", other_line) : fmt::format(" at PTX line {}", other.line);
-    launch.report("shared_race", warp, instruction, lane,
-                  conflict.pending ? fmt::format("reads byte {} of shared memory, which an asynchronous copy{} may still be writing", offset, where)
-                                   : fmt::format("{} byte {} of shared memory, which warp {} {}{} with no barrier in between", writes ? "writes" : "reads",
-                                                 offset, conflict.other_warp, conflict.other_writes ? "writes" : "reads", where),
-                  "shared memory", false);
   }
-  if (strong) {
+  if (writes) shadow.initialise(offset, bytes);
+  if ((instruction.flags & kStrong) != 0) return;
+  const SharedShadow::Conflict conflict = writes ? shadow.write(offset, bytes, warp.index, lane, warp.pc - 1)
+                                                 : shadow.read(offset, bytes, warp.index, lane, warp.pc - 1);
+  if (conflict.found)
+    report_shared_race(warp, instruction, lane + static_cast<int>((conflict.offset - offset) / each), writes, conflict);
+}
+
+}  // namespace
+
+void check_shared(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool reads, bool writes) {
+  if (access.contiguous) {
+    check_shared_range(warp, instruction, 0, static_cast<std::uint32_t>(access.addresses[0]), access.bytes * kLanes, access.bytes,
+                       reads, writes);
+  } else {
+    std::uint64_t before = ~0ull;
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const std::uint64_t address = access.addresses[lane];
+      if ((address >> 24) != 0 || (address == before && !writes))
+        continue;  // of another block of the cluster, or as the lane before
+      before = address;
+      check_shared_range(warp, instruction, lane, static_cast<std::uint32_t>(address), access.bytes, access.bytes, reads, writes);
+    }
+  }
+  if ((instruction.flags & kStrong) != 0) {
     // Atomics and volatile accesses order what they are used to order: locks and flags.
+    SharedShadow& shadow = warp.block->shadow;
     shadow.give(warp.index, shadow.atomic_clock());
     shadow.take(warp.index, shadow.atomic_clock());
   }

@@ -12,9 +12,9 @@ namespace kw::vgpu {
 struct Block;
 
 struct Cluster {
-  std::vector<Block*> blocks;      // by rank
-  std::uint32_t generation = 0;    // of its barrier
-  std::uint64_t arrived = 0;       // threads
+  std::vector<Block*> blocks;    // by rank
+  std::uint32_t generation = 0;  // of its barrier
+  std::uint64_t arrived = 0;     // threads
   WarpClock clock{};
 };
 

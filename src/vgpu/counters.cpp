@@ -67,8 +67,8 @@ void count_global(Warp& warp, const Instruction& instruction, std::uint32_t mask
   for (int i = 0; i < size; ++i) count_line(warp, counters, lines[i], sectors[i], writes);
 }
 
-// 32 banks of 4 bytes: lanes that need different words of the same bank take turns. Accesses of 8 and 16 bytes go by halves and quarters
-// of the warp.
+// 32 banks of 4 bytes: lanes that need different words of the same bank take turns. Accesses of 8 and 16 bytes go by halves and
+// quarters of the warp.
 void count_shared(Warp& warp, const Instruction& instruction, std::uint32_t mask, const Access& access, bool writes) {
   LineCounters& counters = warp.worker->slots[instruction.slot];
   ++(writes ? counters.shared_store_requests : counters.shared_load_requests);

@@ -14,10 +14,10 @@ namespace kw::vgpu {
 struct LineCounters {
   std::array<std::uint64_t, kPipes> issued{};  // warp instructions by Pipe
   std::uint64_t warp_instructions = 0;
-  std::uint64_t lane_instructions = 0;         // sum of active lanes over warp instructions
+  std::uint64_t lane_instructions = 0;  // sum of active lanes over warp instructions
 
   std::uint64_t flops_fp32 = 0, flops_fp64 = 0, flops_fp16 = 0, flops_tensor = 0;
-  std::uint64_t special_functions = 0;         // lanes of ex2, sin, rcp, ...
+  std::uint64_t special_functions = 0;  // lanes of ex2, sin, rcp, ...
 
   std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;     // sectors of 32 bytes
   std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;  // bytes that lanes asked for
@@ -25,13 +25,13 @@ struct LineCounters {
   std::uint64_t dram_bytes = 0;                                                               // sectors that missed L2, times 32
   std::uint64_t local_requests = 0, local_bytes = 0;
   std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0;
-  std::uint64_t shared_wavefronts = 0;   // passes over the banks; requests + conflicts
-  std::uint64_t shared_conflicts = 0;    // passes beyond what a conflict-free access of that width needs
+  std::uint64_t shared_wavefronts = 0;  // passes over the banks; requests + conflicts
+  std::uint64_t shared_conflicts = 0;   // passes beyond what a conflict-free access of that width needs
   std::uint64_t constant_requests = 0;
   std::uint64_t async_copy_bytes = 0;
-  std::uint64_t atomics = 0;             // warp instructions
+  std::uint64_t atomics = 0;  // warp instructions
   std::uint64_t atomic_lanes = 0;
-  std::uint64_t barriers = 0;            // warps that arrived at a barrier
+  std::uint64_t barriers = 0;  // warps that arrived at a barrier
   std::uint64_t branches = 0, divergent_branches = 0;
 
   void add(const LineCounters& other);

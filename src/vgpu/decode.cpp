@@ -42,11 +42,13 @@ Decoder::Decoder(Module& module, Function& function, ConstantPool& pool, std::ui
     : module_(module), function_(function), parsed_(*function.parsed), pool_(pool), module_shared_(module_shared) {}
 
 void Decoder::fail(const std::string& what) const {
-  throw DecodeError{now_ != nullptr ? now_->line : parsed_.line, now_ != nullptr ? fmt::format("{}: {}", now_->full_name(), what) : what};
+  throw DecodeError{now_ != nullptr ? now_->line : parsed_.line,
+                    now_ != nullptr ? fmt::format("{}: {}", now_->full_name(), what) : what};
 }
 
 void Decoder::unsupported(std::string_view why) const {
-  throw DecodeError{now_->line, fmt::format("the instruction {} is not supported{}{}", now_->full_name(), why.empty() ? "" : ": ", why)};
+  throw DecodeError{now_->line,
+                    fmt::format("the instruction {} is not supported{}{}", now_->full_name(), why.empty() ? "" : ": ", why)};
 }
 
 const ParsedOperand& Decoder::operand(std::size_t index) const {
@@ -107,10 +109,12 @@ void Decoder::place_variables() {
       offset = round_up(frame, std::max(variable.align, 8u));
       frame = offset + variable.bytes;
     } else {
-      throw DecodeError{variable.line, fmt::format("'{}': .{} variables within functions are not supported", variable.name, space_name(variable.space))};
+      throw DecodeError{variable.line, fmt::format("'{}': .{} variables within functions are not supported", variable.name,
+                                                   space_name(variable.space))};
     }
     if (frame > kLargestFrame || param > 65536 || shared > kLargestFrame) {
-      throw DecodeError{variable.line, fmt::format("'{}' makes the function's {} memory too large", variable.name, space_name(variable.space))};
+      throw DecodeError{variable.line,
+                        fmt::format("'{}' makes the function's {} memory too large", variable.name, space_name(variable.space))};
     }
     function_.variable_offsets.push_back(offset);
   }
@@ -204,20 +208,51 @@ void Decoder::decode_one() {
   semantics();
 }
 
-const Decoder::Row Decoder::kRows[] = {
-    {"mov", &Decoder::mov}, {"ld", &Decoder::ld}, {"ldu", &Decoder::ld}, {"st", &Decoder::st},
-    {"atom", &Decoder::atom}, {"red", &Decoder::atom}, {"bra", &Decoder::bra}, {"brx", &Decoder::brx},
-    {"call", &Decoder::call}, {"ret", &Decoder::ret}, {"exit", &Decoder::exit}, {"trap", &Decoder::trap},
-    {"brkpt", &Decoder::trap}, {"bar", &Decoder::bar}, {"barrier", &Decoder::bar}, {"shfl", &Decoder::shfl},
-    {"vote", &Decoder::vote}, {"match", &Decoder::match}, {"redux", &Decoder::redux}, {"activemask", &Decoder::activemask},
-    {"elect", &Decoder::elect}, {"membar", &Decoder::fence}, {"fence", &Decoder::fence}, {"cvta", &Decoder::cvta},
-    {"isspacep", &Decoder::isspacep}, {"prefetch", &Decoder::nothing}, {"prefetchu", &Decoder::nothing},
-    {"discard", &Decoder::nothing}, {"applypriority", &Decoder::nothing}, {"createpolicy", &Decoder::nothing},
-    {"nanosleep", &Decoder::nanosleep}, {"setmaxnreg", &Decoder::nothing}, {"griddepcontrol", &Decoder::nothing},
-    {"pmevent", &Decoder::nothing}, {"cp", &Decoder::cp}, {"mbarrier", &Decoder::mbarrier}, {"ldmatrix", &Decoder::ldmatrix},
-    {"stmatrix", &Decoder::stmatrix}, {"wmma", &Decoder::wmma}, {"mapa", &Decoder::mapa},
-    {"and", &Decoder::logic}, {"or", &Decoder::logic}, {"xor", &Decoder::logic}, {"not", &Decoder::logic},
-    {"", nullptr}};
+const Decoder::Row Decoder::kRows[] = {{"mov", &Decoder::mov},
+                                       {"ld", &Decoder::ld},
+                                       {"ldu", &Decoder::ld},
+                                       {"st", &Decoder::st},
+                                       {"atom", &Decoder::atom},
+                                       {"red", &Decoder::atom},
+                                       {"bra", &Decoder::bra},
+                                       {"brx", &Decoder::brx},
+                                       {"call", &Decoder::call},
+                                       {"ret", &Decoder::ret},
+                                       {"exit", &Decoder::exit},
+                                       {"trap", &Decoder::trap},
+                                       {"brkpt", &Decoder::trap},
+                                       {"bar", &Decoder::bar},
+                                       {"barrier", &Decoder::bar},
+                                       {"shfl", &Decoder::shfl},
+                                       {"vote", &Decoder::vote},
+                                       {"match", &Decoder::match},
+                                       {"redux", &Decoder::redux},
+                                       {"activemask", &Decoder::activemask},
+                                       {"elect", &Decoder::elect},
+                                       {"membar", &Decoder::fence},
+                                       {"fence", &Decoder::fence},
+                                       {"cvta", &Decoder::cvta},
+                                       {"isspacep", &Decoder::isspacep},
+                                       {"prefetch", &Decoder::nothing},
+                                       {"prefetchu", &Decoder::nothing},
+                                       {"discard", &Decoder::nothing},
+                                       {"applypriority", &Decoder::nothing},
+                                       {"createpolicy", &Decoder::nothing},
+                                       {"nanosleep", &Decoder::nanosleep},
+                                       {"setmaxnreg", &Decoder::nothing},
+                                       {"griddepcontrol", &Decoder::nothing},
+                                       {"pmevent", &Decoder::nothing},
+                                       {"cp", &Decoder::cp},
+                                       {"mbarrier", &Decoder::mbarrier},
+                                       {"ldmatrix", &Decoder::ldmatrix},
+                                       {"stmatrix", &Decoder::stmatrix},
+                                       {"wmma", &Decoder::wmma},
+                                       {"mapa", &Decoder::mapa},
+                                       {"and", &Decoder::logic},
+                                       {"or", &Decoder::logic},
+                                       {"xor", &Decoder::logic},
+                                       {"not", &Decoder::logic},
+                                       {"", nullptr}};
 
 // The frames that calls need at most, where no function calls itself.
 namespace {
@@ -253,7 +288,8 @@ Status decode_module(Module& module) {
     // Shared variables of the module come first, at the same place for every kernel.
     std::uint32_t shared = 0;
     for (const ParsedVariable& variable : parsed.variables) {
-      if (variable.space == Space::shared && variable.bytes != 0) shared = round_up(shared, variable.align) + static_cast<std::uint32_t>(variable.bytes);
+      if (variable.space == Space::shared && variable.bytes != 0)
+        shared = round_up(shared, variable.align) + static_cast<std::uint32_t>(variable.bytes);
     }
     // Those of functions that are called too, because they may be called from any kernel.
     for (const ParsedFunction& function : parsed.functions) {
@@ -273,7 +309,8 @@ Status decode_module(Module& module) {
     }
     std::uint32_t called = 0;
     for (const ParsedVariable& variable : parsed.variables) {
-      if (variable.space == Space::shared && variable.bytes != 0) called = round_up(called, variable.align) + static_cast<std::uint32_t>(variable.bytes);
+      if (variable.space == Space::shared && variable.bytes != 0)
+        called = round_up(called, variable.align) + static_cast<std::uint32_t>(variable.bytes);
     }
     for (Function& function : module.functions) {
       if (!function.parsed->defined) continue;

@@ -22,7 +22,8 @@ void Decoder::semantics() {
     const auto add = [&](const ParsedOperand& operand, int registers, Type type, bool is_destination) {
       const bool vector = operand.kind == ParsedOperand::Kind::vector;
       const std::size_t size = vector ? operand.elements.size() : 1;
-      if (size != static_cast<std::size_t>(registers)) fail(fmt::format("an operand has {} registers instead of {}", size, registers));
+      if (size != static_cast<std::size_t>(registers))
+        fail(fmt::format("an operand has {} registers instead of {}", size, registers));
       for (std::size_t i = 0; i < size; ++i) {
         const ParsedOperand& element = vector ? operand.elements[i] : operand;
         if (is_destination) {

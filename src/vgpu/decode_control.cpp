@@ -47,7 +47,8 @@ void Decoder::call() {
   if (at < operand_count() && operand(at).kind == ParsedOperand::Kind::list) arguments = &operand(at++);
   CallSite site;
   const auto place = [&](const ParsedOperand& operand, std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& sizes) {
-    if (operand.kind != ParsedOperand::Kind::variable || operand.index < 0) fail("arguments and results have to be .param variables");
+    if (operand.kind != ParsedOperand::Kind::variable || operand.index < 0)
+      fail("arguments and results have to be .param variables");
     offsets.push_back(function_.variable_offsets[static_cast<std::size_t>(operand.index)]);
     sizes.push_back(static_cast<std::uint32_t>(parsed_.variables[static_cast<std::size_t>(operand.index)].bytes));
   };
@@ -85,7 +86,8 @@ void Decoder::call() {
 void Decoder::ret() { emit(make(parsed_.entry ? exec_exit : exec_ret, Pipe::control)); }
 void Decoder::exit() { emit(make(exec_exit, Pipe::control)); }
 
-// bar{.cta}.sync a{, b}; .arrive a, b; .red.popc.u32 d, a{, b}, {!}c; .red.and.pred p, a{, b}, {!}c; bar.warp.sync mask; barrier.cluster.*
+// bar{.cta}.sync a{, b}; .arrive a, b; .red.popc.u32 d, a{, b}, {!}c; .red.and.pred p, a{, b}, {!}c; bar.warp.sync mask;
+// barrier.cluster.*
 void Decoder::bar() {
   if (has("cluster")) {
     Instruction instruction = make(exec_cluster_barrier, Pipe::control);

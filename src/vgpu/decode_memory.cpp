@@ -43,7 +43,8 @@ void Decoder::ld() {
       module_.code.pop_back();
       instruction.exec = exec_ld_param;
       instruction.imm = operand(1).integer + function_.variable_offsets[static_cast<std::size_t>(base.index)];
-      if (instruction.imm < 0 || instruction.imm + instruction.bytes * instruction.count > static_cast<std::int64_t>(function_.param_bytes)) {
+      if (instruction.imm < 0 ||
+          instruction.imm + instruction.bytes * instruction.count > static_cast<std::int64_t>(function_.param_bytes)) {
         fail("reads beyond the parameters");
       }
       instruction.a = kNoOperand;
@@ -66,7 +67,8 @@ void Decoder::ld() {
       refs.push_back(temporary(std::max(lane_bytes(type), width)));
       continue;
     }
-    if (element.kind != ParsedOperand::Kind::reg || reg_type(element.index) == Type::pred) fail("the destination has to be a register");
+    if (element.kind != ParsedOperand::Kind::reg || reg_type(element.index) == Type::pred)
+      fail("the destination has to be a register");
     const int bytes = lane_bytes(reg_type(element.index));
     if (width != 0 && bytes != width) fail("the destinations have different widths");
     width = bytes;
@@ -145,7 +147,8 @@ void Decoder::atom() {
   for (int i = 0; i < instruction.count; ++i) {
     const auto pick = [&](const ParsedOperand& whole) -> const ParsedOperand& {
       if (instruction.count == 1 || whole.kind == ParsedOperand::Kind::sink) return whole;
-      if (whole.kind != ParsedOperand::Kind::vector || whole.elements.size() != instruction.count) fail("an operand is no vector of the right size");
+      if (whole.kind != ParsedOperand::Kind::vector || whole.elements.size() != instruction.count)
+        fail("an operand is no vector of the right size");
       return whole.elements[static_cast<std::size_t>(i)];
     };
     values.push_back(source(pick(operand(first + 1)), type));
@@ -171,7 +174,9 @@ void Decoder::atom() {
   } else {
     instruction.atomic = find_atomic(op, type);
     if (instruction.atomic == nullptr) unsupported();
-    instruction.aux = op == "add" && type == Type::f32 ? 1 : op == "add" && type_bits(type) == 32 && type != Type::f16x2 && type != Type::bf16x2 ? 2 : 0;
+    instruction.aux = op == "add" && type == Type::f32                                                      ? 1
+                      : op == "add" && type_bits(type) == 32 && type != Type::f16x2 && type != Type::bf16x2 ? 2
+                                                                                                            : 0;
     if (type == Type::f32 || type == Type::f64) instruction.flops = 1;
   }
   emit(instruction);
@@ -186,7 +191,8 @@ void Decoder::fence() {
   emit(instruction);
 }
 
-// cp.async: a is the destination's address, imm its offset; b, aux the source's; c: number of source bytes; d: predicate that ignores the source.
+// cp.async: a is the destination's address, imm its offset; b, aux the source's; c: number of source bytes; d: predicate that
+// ignores the source.
 void Decoder::cp() {
   if (has("commit_group")) {
     emit(make(exec_cp_commit, Pipe::control)).imm = has("bulk") ? 1 : 0;
@@ -212,7 +218,7 @@ void Decoder::cp() {
     if (has("tensor") || has("prefetch") || has("multicast::cluster")) unsupported();
     // cp.async.bulk.dst.src.completion [dst], [src], size, [mbar]
     expect_operands(3, 5);
-    if (now_->modifiers.size() < 3 || now_->modifiers[1] != "bulk" ) unsupported();
+    if (now_->modifiers.size() < 3 || now_->modifiers[1] != "bulk") unsupported();
     if (now_->opcode == "cp" && has("reduce")) unsupported();
     Instruction copy = make(exec_cp_bulk, Pipe::memory);
     const bool to_shared = now_->modifiers[2].starts_with("shared");
@@ -328,7 +334,8 @@ void Decoder::ldmatrix() {
   const bool vector = to.kind == ParsedOperand::Kind::vector;
   if ((vector ? to.elements.size() : 1) != instruction.count) fail("has the wrong number of registers");
   std::vector<OperandRef> refs;
-  for (int i = 0; i < instruction.count; ++i) refs.push_back(destination(vector ? to.elements[static_cast<std::size_t>(i)] : to, Type::b32).ref);
+  for (int i = 0; i < instruction.count; ++i)
+    refs.push_back(destination(vector ? to.elements[static_cast<std::size_t>(i)] : to, Type::b32).ref);
   instruction.target = add_list(refs);
   instruction.list_size = instruction.count;
   emit(instruction);
@@ -348,7 +355,8 @@ void Decoder::stmatrix() {
   const bool vector = from.kind == ParsedOperand::Kind::vector;
   if ((vector ? from.elements.size() : 1) != instruction.count) fail("has the wrong number of registers");
   std::vector<OperandRef> refs;
-  for (int i = 0; i < instruction.count; ++i) refs.push_back(source(vector ? from.elements[static_cast<std::size_t>(i)] : from, Type::b32));
+  for (int i = 0; i < instruction.count; ++i)
+    refs.push_back(source(vector ? from.elements[static_cast<std::size_t>(i)] : from, Type::b32));
   instruction.target = add_list(refs);
   instruction.list_size = instruction.count;
   emit(instruction);
@@ -372,7 +380,8 @@ void Decoder::wmma() {
   const int bits = type_bits(map.element) * map.elements_per_register;
   const Type type = bits == 64 ? Type::b64 : Type::b32;
   std::vector<OperandRef> refs;
-  for (const ParsedOperand& element : registers.elements) refs.push_back(load ? destination(element, type).ref : source(element, type));
+  for (const ParsedOperand& element : registers.elements)
+    refs.push_back(load ? destination(element, type).ref : source(element, type));
   instruction.target = add_list(refs);
   instruction.list_size = static_cast<std::uint32_t>(refs.size());
   instruction.dst_bytes = static_cast<std::uint8_t>(lane_bytes(type));

@@ -15,31 +15,59 @@ struct SpecialRow {
   std::string_view name;
   Special row;
 };
-constexpr SpecialRow kSpecialRows[] = {
-    {"%tid.x", Special::tid_x}, {"%tid.y", Special::tid_y}, {"%tid.z", Special::tid_z},
-    {"%ntid.x", Special::ntid_x}, {"%ntid.y", Special::ntid_y}, {"%ntid.z", Special::ntid_z},
-    {"%ctaid.x", Special::ctaid_x}, {"%ctaid.y", Special::ctaid_y}, {"%ctaid.z", Special::ctaid_z},
-    {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
-    {"%laneid", Special::laneid}, {"%warpid", Special::warpid}, {"%nwarpid", Special::nwarpid}, {"%smid", Special::smid},
-    {"%nsmid", Special::nsmid}, {"%gridid", Special::gridid}, {"%lanemask_eq", Special::lanemask_eq},
-    {"%lanemask_le", Special::lanemask_le}, {"%lanemask_lt", Special::lanemask_lt}, {"%lanemask_ge", Special::lanemask_ge},
-    {"%lanemask_gt", Special::lanemask_gt}, {"%dynamic_smem_size", Special::dynamic_smem},
-    {"%total_smem_size", Special::total_smem}, {"%aggr_smem_size", Special::total_smem},
-    {"%clusterid.x", Special::clusterid_x}, {"%clusterid.y", Special::clusterid_y}, {"%clusterid.z", Special::clusterid_z},
-    {"%nclusterid.x", Special::nclusterid_x}, {"%nclusterid.y", Special::nclusterid_y}, {"%nclusterid.z", Special::nclusterid_z},
-    {"%cluster_ctaid.x", Special::cluster_ctaid_x}, {"%cluster_ctaid.y", Special::cluster_ctaid_y},
-    {"%cluster_ctaid.z", Special::cluster_ctaid_z}, {"%cluster_nctaid.x", Special::cluster_nctaid_x},
-    {"%cluster_nctaid.y", Special::cluster_nctaid_y}, {"%cluster_nctaid.z", Special::cluster_nctaid_z},
-    {"%cluster_ctarank", Special::cluster_ctarank}, {"%cluster_nctarank", Special::cluster_nctarank},
-    {"%is_explicit_cluster", Special::explicit_cluster}, {"%current_graph_exec", Special::zero}};
+constexpr SpecialRow kSpecialRows[] = {{"%tid.x", Special::tid_x},
+                                       {"%tid.y", Special::tid_y},
+                                       {"%tid.z", Special::tid_z},
+                                       {"%ntid.x", Special::ntid_x},
+                                       {"%ntid.y", Special::ntid_y},
+                                       {"%ntid.z", Special::ntid_z},
+                                       {"%ctaid.x", Special::ctaid_x},
+                                       {"%ctaid.y", Special::ctaid_y},
+                                       {"%ctaid.z", Special::ctaid_z},
+                                       {"%nctaid.x", Special::nctaid_x},
+                                       {"%nctaid.y", Special::nctaid_y},
+                                       {"%nctaid.z", Special::nctaid_z},
+                                       {"%laneid", Special::laneid},
+                                       {"%warpid", Special::warpid},
+                                       {"%nwarpid", Special::nwarpid},
+                                       {"%smid", Special::smid},
+                                       {"%nsmid", Special::nsmid},
+                                       {"%gridid", Special::gridid},
+                                       {"%lanemask_eq", Special::lanemask_eq},
+                                       {"%lanemask_le", Special::lanemask_le},
+                                       {"%lanemask_lt", Special::lanemask_lt},
+                                       {"%lanemask_ge", Special::lanemask_ge},
+                                       {"%lanemask_gt", Special::lanemask_gt},
+                                       {"%dynamic_smem_size", Special::dynamic_smem},
+                                       {"%total_smem_size", Special::total_smem},
+                                       {"%aggr_smem_size", Special::total_smem},
+                                       {"%clusterid.x", Special::clusterid_x},
+                                       {"%clusterid.y", Special::clusterid_y},
+                                       {"%clusterid.z", Special::clusterid_z},
+                                       {"%nclusterid.x", Special::nclusterid_x},
+                                       {"%nclusterid.y", Special::nclusterid_y},
+                                       {"%nclusterid.z", Special::nclusterid_z},
+                                       {"%cluster_ctaid.x", Special::cluster_ctaid_x},
+                                       {"%cluster_ctaid.y", Special::cluster_ctaid_y},
+                                       {"%cluster_ctaid.z", Special::cluster_ctaid_z},
+                                       {"%cluster_nctaid.x", Special::cluster_nctaid_x},
+                                       {"%cluster_nctaid.y", Special::cluster_nctaid_y},
+                                       {"%cluster_nctaid.z", Special::cluster_nctaid_z},
+                                       {"%cluster_ctarank", Special::cluster_ctarank},
+                                       {"%cluster_nctarank", Special::cluster_nctarank},
+                                       {"%is_explicit_cluster", Special::explicit_cluster},
+                                       {"%current_graph_exec", Special::zero}};
 
 struct ClockRow {
   std::string_view name;
   ClockKind kind;
   int bytes;
 };
-constexpr ClockRow kClockRows[] = {{"%clock", kClock, 4}, {"%clock_hi", kClockHigh, 4}, {"%clock64", kClock64, 8},
-                                   {"%globaltimer", kGlobalTimer, 8}, {"%globaltimer_lo", kGlobalTimerLow, 4},
+constexpr ClockRow kClockRows[] = {{"%clock", kClock, 4},
+                                   {"%clock_hi", kClockHigh, 4},
+                                   {"%clock64", kClock64, 8},
+                                   {"%globaltimer", kGlobalTimer, 8},
+                                   {"%globaltimer_lo", kGlobalTimerLow, 4},
                                    {"%globaltimer_hi", kGlobalTimerHigh, 4}};
 
 }  // namespace
@@ -139,14 +167,18 @@ OperandRef Decoder::source(const ParsedOperand& operand, Type type) {
   const int bytes = lane_bytes(type);
   switch (operand.kind) {
     case ParsedOperand::Kind::reg: {
-      if (reg_type(operand.index) == Type::pred) fail(fmt::format("the predicate '{}' stands where a value is expected", operand.text));
+      if (reg_type(operand.index) == Type::pred)
+        fail(fmt::format("the predicate '{}' stands where a value is expected", operand.text));
       return resize(reg(operand.index), lane_bytes(reg_type(operand.index)), bytes, is_signed(type));
     }
     case ParsedOperand::Kind::integer:
     case ParsedOperand::Kind::single:
-    case ParsedOperand::Kind::real: return literal(operand, type);
-    case ParsedOperand::Kind::special: return special(operand, type);
-    case ParsedOperand::Kind::variable: return variable_address(operand, bytes);
+    case ParsedOperand::Kind::real:
+      return literal(operand, type);
+    case ParsedOperand::Kind::special:
+      return special(operand, type);
+    case ParsedOperand::Kind::variable:
+      return variable_address(operand, bytes);
     case ParsedOperand::Kind::vector:
       if (operand.elements.size() == 1) return source(operand.elements[0], type);
       {
@@ -165,7 +197,8 @@ OperandRef Decoder::source(const ParsedOperand& operand, Type type) {
         emit(pack).guard = kNoOperand;
         return result;
       }
-    default: fail("an operand is not of the kind that is expected here");
+    default:
+      fail("an operand is not of the kind that is expected here");
   }
 }
 
@@ -178,7 +211,8 @@ OperandRef Decoder::variable_address(const ParsedOperand& operand, int lane_byte
     const std::uint32_t offset = function_.variable_offsets[static_cast<std::size_t>(operand.index)];
     const std::size_t own = parsed_.results.size() + parsed_.params.size();
     broadcast.imm += offset;
-    if (variable.space == Space::shared && variable.bytes != 0) return pool_.add(static_cast<std::uint64_t>(broadcast.imm), lane_bytes);
+    if (variable.space == Space::shared && variable.bytes != 0)
+      return pool_.add(static_cast<std::uint64_t>(broadcast.imm), lane_bytes);
     if (variable.space == Space::shared) {
       broadcast.imm = operand.integer;
       broadcast.aux = kBroadcastDynamicShared;
@@ -241,7 +275,8 @@ Decoder::Destination Decoder::destination(const ParsedOperand& operand, Type typ
     destination.ref = temporary(bytes);
     return destination;
   }
-  if (operand.kind == ParsedOperand::Kind::vector && operand.elements.size() == 1) return this->destination(operand.elements[0], type);
+  if (operand.kind == ParsedOperand::Kind::vector && operand.elements.size() == 1)
+    return this->destination(operand.elements[0], type);
   if (operand.kind != ParsedOperand::Kind::reg) fail("the destination has to be a register");
   const int real = lane_bytes(reg_type(operand.index));
   if ((real == 0) != (bytes == 0)) fail(fmt::format("'{}' is {} predicate", operand.text, real == 0 ? "a" : "no"));

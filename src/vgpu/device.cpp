@@ -50,20 +50,24 @@ Finding limit_finding(const Function& function, std::string message) {
 std::string shape_text(Dim3 shape) { return fmt::format("({}, {}, {})", shape.x, shape.y, shape.z); }
 
 // What is wrong with the shape of a launch; empty where nothing is.
-std::string launch_problem(const Function& function, const Limits& limits, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, Dim3 cluster) {
+std::string launch_problem(const Function& function, const Limits& limits, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
+                           Dim3 cluster) {
   const std::uint64_t threads = static_cast<std::uint64_t>(block.x) * block.y * block.z;
   const ParsedFunction& parsed = *function.parsed;
   if (threads == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0) {
     return fmt::format("a grid of {} blocks of {} threads has nothing to run", shape_text(grid), shape_text(block));
   }
   if (threads > static_cast<std::uint64_t>(limits.max_threads_per_block) || block.x > 1024 || block.y > 1024 || block.z > 64) {
-    return fmt::format("a block of {} threads {}; at most {} and (1024, 1024, 64) are possible", threads, shape_text(block), limits.max_threads_per_block);
+    return fmt::format("a block of {} threads {}; at most {} and (1024, 1024, 64) are possible", threads, shape_text(block),
+                       limits.max_threads_per_block);
   }
   if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) {
     return fmt::format("a grid of {} blocks; at most (2147483647, 65535, 65535) are possible", shape_text(grid));
   }
-  const std::uint64_t bound = static_cast<std::uint64_t>(parsed.max_threads[0]) * std::max(parsed.max_threads[1], 1u) * std::max(parsed.max_threads[2], 1u);
-  if (bound != 0 && threads > bound) return fmt::format("{} threads in a block; the kernel is compiled for at most {} (__launch_bounds__)", threads, bound);
+  const std::uint64_t bound =
+      static_cast<std::uint64_t>(parsed.max_threads[0]) * std::max(parsed.max_threads[1], 1u) * std::max(parsed.max_threads[2], 1u);
+  if (bound != 0 && threads > bound)
+    return fmt::format("{} threads in a block; the kernel is compiled for at most {} (__launch_bounds__)", threads, bound);
   const std::uint32_t* required = parsed.required_threads;
   if (required[0] != 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2])) {
     return fmt::format("a block of {}; the kernel requires ({}, {}, {})", shape_text(block), required[0], required[1], required[2]);
@@ -73,13 +77,15 @@ std::string launch_problem(const Function& function, const Limits& limits, Dim3 
     return fmt::format("{} bytes of static shared memory; a block has {}", function.shared_bytes, limits.shared_per_block);
   }
   if (shared > limits.shared_per_block_optin) {
-    return fmt::format("{} bytes of shared memory ({} static, {} dynamic); a block has at most {}", shared, function.shared_bytes, dynamic_shared,
-                       limits.shared_per_block_optin);
+    return fmt::format("{} bytes of shared memory ({} static, {} dynamic); a block has at most {}", shared, function.shared_bytes,
+                       dynamic_shared, limits.shared_per_block_optin);
   }
-  if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+  if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
+      grid.z % cluster.z != 0) {
     return fmt::format("a grid of {} blocks is no multiple of clusters of {}", shape_text(grid), shape_text(cluster));
   }
-  if (static_cast<std::uint64_t>(cluster.x) * cluster.y * cluster.z > 16) return fmt::format("a cluster of {} blocks; at most 16 are possible", shape_text(cluster));
+  if (static_cast<std::uint64_t>(cluster.x) * cluster.y * cluster.z > 16)
+    return fmt::format("a cluster of {} blocks; at most 16 are possible", shape_text(cluster));
   return {};
 }
 
@@ -107,9 +113,11 @@ Status Device::Impl::place_variables(Module& module) {
     if (variable.external && variable.bytes == 0) continue;
     KW_TRY(std::byte * place, memory.allocate(variable.bytes, variable.name, options.limits.global_bytes));
     std::memset(place, 0, variable.bytes);
-    if (!variable.initial.empty()) std::memcpy(place, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
+    if (!variable.initial.empty())
+      std::memcpy(place, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.bytes));
     memory.note_write(place, variable.bytes);
-    if (kw::vgpu::Allocation* allocation = memory.find(reinterpret_cast<std::uint64_t>(place))) allocation->read_only = variable.space == Space::constant;
+    if (kw::vgpu::Allocation* allocation = memory.find(reinterpret_cast<std::uint64_t>(place)))
+      allocation->read_only = variable.space == Space::constant;
     module.variable_places.back() = place;
   }
   return relocate(module);
@@ -125,10 +133,12 @@ Status Device::Impl::relocate(Module& module) {
       } else if (const auto function = parsed.function_index.find(address.symbol); function != parsed.function_index.end()) {
         value = kFunctionTag | (static_cast<std::uint64_t>(function->second) + 1);
       } else {
-        return bad_input(fmt::format("{}, PTX line {}: there is nothing named '{}'", module.name, parsed.variables[i].line, address.symbol));
+        return bad_input(
+            fmt::format("{}, PTX line {}: there is nothing named '{}'", module.name, parsed.variables[i].line, address.symbol));
       }
       value = (value + static_cast<std::uint64_t>(address.addend)) >> address.shift;
-      if (module.variable_places[i] != nullptr) std::memcpy(module.variable_places[i] + address.offset, &value, static_cast<std::size_t>(std::min(address.bytes, 8)));
+      if (module.variable_places[i] != nullptr)
+        std::memcpy(module.variable_places[i] + address.offset, &value, static_cast<std::size_t>(std::min(address.bytes, 8)));
     }
   }
   return {};
@@ -171,7 +181,9 @@ Result<std::byte*> Device::allocate(std::size_t bytes, std::string name) {
   return impl_->memory.allocate(bytes, std::move(name), impl_->options.limits.global_bytes);
 }
 Status Device::release(void* pointer) { return impl_->memory.release(pointer); }
-Status Device::adopt(void* pointer, std::size_t bytes, std::string name) { return impl_->memory.adopt(pointer, bytes, std::move(name)); }
+Status Device::adopt(void* pointer, std::size_t bytes, std::string name) {
+  return impl_->memory.adopt(pointer, bytes, std::move(name));
+}
 void Device::note_host_write(const void* pointer, std::size_t bytes) { impl_->memory.note_write(pointer, bytes); }
 std::size_t Device::bytes_in_use() const { return impl_->memory.in_use(); }
 
@@ -235,8 +247,8 @@ KernelFacts Device::facts(const Function& function) const {
   return facts;
 }
 
-Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, std::span<const std::byte> params,
-                                    Dim3 cluster) {
+Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
+                                    std::span<const std::byte> params, Dim3 cluster) {
   const std::lock_guard launching(impl_->launch_mutex);
   LaunchReport report;
   const DeviceOptions& options = impl_->options;
@@ -244,7 +256,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
     cluster = {function.parsed->cluster[0], function.parsed->cluster[1], function.parsed->cluster[2]};
   }
   if (params.size() < function.param_bytes) {
-    return bad_input(fmt::format("'{}' takes {} bytes of parameters; {} are given", function.name, function.param_bytes, params.size()));
+    return bad_input(
+        fmt::format("'{}' takes {} bytes of parameters; {} are given", function.name, function.param_bytes, params.size()));
   }
   if (std::string problem = launch_problem(function, options.limits, grid, block, dynamic_shared, cluster); !problem.empty()) {
     report.findings.push_back(limit_finding(function, std::move(problem)));
@@ -288,10 +301,12 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   launch.start = std::chrono::steady_clock::now();
   launch.has_deadline = options.launch_deadline_seconds > 0;
   if (launch.has_deadline) {
-    launch.deadline = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options.launch_deadline_seconds));
+    launch.deadline = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                         std::chrono::duration<double>(options.launch_deadline_seconds));
   }
   // A kernel may take the address of its parameters.
-  KW_CHECK(impl_->memory.adopt(launch.params.data(), launch.params.size() * sizeof(RegisterChunk), "the kernel's parameters", true));
+  KW_CHECK(
+      impl_->memory.adopt(launch.params.data(), launch.params.size() * sizeof(RegisterChunk), "the kernel's parameters", true));
   std::vector<Worker> workers(static_cast<std::size_t>(threads));
   for (Worker& worker : workers) {
     worker.launch = &launch;
@@ -306,7 +321,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - launch.start).count();
   for (auto& [key, finding] : launch.findings) report.findings.push_back(std::move(finding));
   // What stopped the launch comes first.
-  std::stable_sort(report.findings.begin(), report.findings.end(), [](const Finding& a, const Finding& b) { return a.fatal && !b.fatal; });
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.fatal && !b.fatal; });
   if (options.counters) report.counters = launch_counters(launch, workers);
   return report;
 }

@@ -1,5 +1,5 @@
-// A virtual GPU: loads PTX, owns its memory, runs kernels on the CPU with checks and counters. What a kernel does wrong is a Finding in
-// the report of its launch, never a crash and never an exception. Calls on one Device are serialised by itself.
+// A virtual GPU: loads PTX, owns its memory, runs kernels on the CPU with checks and counters. What a kernel does wrong is a
+// Finding in the report of its launch, never a crash and never an exception. Calls on one Device are serialised by itself.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Limits {
   int max_threads_per_block = 1024;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
-  std::uint32_t shared_per_block = 48 * 1024;          // without opting in
+  std::uint32_t shared_per_block = 48 * 1024;  // without opting in
   std::uint32_t shared_per_block_optin = 163 * 1024;
   std::uint32_t shared_per_sm = 164 * 1024;
   int registers_per_sm = 65536;
@@ -36,7 +36,7 @@ struct Limits {
   int cc_major = 8, cc_minor = 0;
   std::uint64_t l1_bytes = 192 * 1024;
   std::uint64_t l2_bytes = 40ull << 20;
-  std::uint64_t global_bytes = 4ull << 30;             // what allocate() gives at most in all
+  std::uint64_t global_bytes = 4ull << 30;  // what allocate() gives at most in all
   double clock_hz = 1.41e9;
 };
 
@@ -50,11 +50,11 @@ struct DeviceOptions {
 
 // What a check saw; becomes a Diagnosis.
 struct Finding {
-  std::string kind;  // out_of_bounds, misaligned, uninitialised, shared_race, global_race, divergent_barrier, launch_limit, trap, assert,
-                     // deadlock, timeout, unsupported
+  std::string kind;  // out_of_bounds, misaligned, uninitialised, shared_race, global_race, divergent_barrier, launch_limit, trap,
+                     // assert, deadlock, timeout, unsupported
   std::string message;  // a sentence; addresses are offsets into the named allocation
   std::string kernel, file;
-  int line = 0;      // of the source, from -lineinfo; 0 where unknown
+  int line = 0;  // of the source, from -lineinfo; 0 where unknown
   int ptx_line = 0;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   std::string allocation;
@@ -74,9 +74,9 @@ struct KernelFacts {
   std::string name;
   std::uint32_t static_shared = 0, local_bytes = 0, param_bytes = 0;
   std::vector<std::uint32_t> param_offsets, param_sizes;
-  std::uint32_t max_threads = 0;       // .maxntid or .reqntid; 0 where not given
-  Dim3 required_threads{0, 0, 0};      // .reqntid
-  int registers = 0;                   // declared ones, 32 bits each: an upper bound, what ptxas -v says is better
+  std::uint32_t max_threads = 0;   // .maxntid or .reqntid; 0 where not given
+  Dim3 required_threads{0, 0, 0};  // .reqntid
+  int registers = 0;               // declared ones, 32 bits each: an upper bound, what ptxas -v says is better
 };
 
 class Module;
@@ -89,15 +89,16 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // An error names the line. An instruction that isn't supported is an error that names it, with its line. The module lives as long as the Device
-  // or until unload.
+  // An error names the line. An instruction that isn't supported is an error that names it, with its line. The module lives as long
+  // as the Device or until unload.
   Result<const Module*> load(std::string_view ptx, std::string name);
   Status unload(const Module& module);
 
   // Host memory, aligned to 256 bytes, between red zones; each byte is known to be initialised or not.
   Result<std::byte*> allocate(std::size_t bytes, std::string name);
   Status release(void* pointer);
-  // Memory that belongs to the host and that kernels may access (cudaHostRegister, managed memory); all of it counts as initialised.
+  // Memory that belongs to the host and that kernels may access (cudaHostRegister, managed memory); all of it counts as
+  // initialised.
   Status adopt(void* pointer, std::size_t bytes, std::string name);
   void note_host_write(const void* pointer, std::size_t bytes);  // marks it initialised
   // An error names the allocation that the range leaves, or says that there is none.
@@ -117,8 +118,8 @@ class Device {
   [[nodiscard]] std::vector<const Function*> kernels(const Module& module) const;
   [[nodiscard]] KernelFacts facts(const Function& function) const;
 
-  // Runs to its end. params is laid out as facts().param_offsets say. Dynamic shared memory beyond what the limits allow, too many threads and the like are
-  // findings of kind launch_limit, and nothing runs. An Error is only for what no kernel could cause.
+  // Runs to its end. params is laid out as facts().param_offsets say. Dynamic shared memory beyond what the limits allow, too many
+  // threads and the like are findings of kind launch_limit, and nothing runs. An Error is only for what no kernel could cause.
   Result<LaunchReport> launch(const Function& function, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
                               std::span<const std::byte> params, Dim3 cluster = {});
 

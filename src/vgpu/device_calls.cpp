@@ -53,7 +53,8 @@ void set_result(Warp& warp, const CallSite& site, int lane, std::uint64_t value)
 template <typename T>
 void print_one(std::string& out, const std::string& format, T value) {
   char text[512];
-  const int length = std::snprintf(text, sizeof text, format.c_str(), value);  // NOLINT: the format was taken apart and is known to fit
+  const int length =
+      std::snprintf(text, sizeof text, format.c_str(), value);  // NOLINT: the format was taken apart and is known to fit
   if (length > 0) out.append(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1));
 }
 
@@ -96,7 +97,8 @@ std::string formatted(const Warp& warp, int lane, const std::string& format, std
     const char kind = format[k];
     i = k;
     if (std::strchr("di", kind) != nullptr) {
-      print_one(out, spec + "ll" + kind, wide ? static_cast<long long>(next(8)) : static_cast<long long>(static_cast<std::int32_t>(next(4))));
+      print_one(out, spec + "ll" + kind,
+                wide ? static_cast<long long>(next(8)) : static_cast<long long>(static_cast<std::int32_t>(next(4))));
     } else if (std::strchr("uxXo", kind) != nullptr) {
       print_one(out, spec + "ll" + kind, static_cast<unsigned long long>(next(wide ? 8 : 4)));
     } else if (kind == 'c') {
@@ -122,7 +124,8 @@ bool call_builtin(Warp& warp, const Instruction& instruction, const CallSite& si
     switch (site.builtin) {
       case Builtin::vprintf: {
         int printed = 0;
-        const std::string text = formatted(warp, lane, text_at(warp, lane, argument(warp, site, lane, 0)), argument(warp, site, lane, 1), &printed);
+        const std::string text =
+            formatted(warp, lane, text_at(warp, lane, argument(warp, site, lane, 0)), argument(warp, site, lane, 1), &printed);
         const std::lock_guard lock(launch.print_mutex);
         if (launch.print) {
           launch.print(text);
@@ -137,7 +140,9 @@ bool call_builtin(Warp& warp, const Instruction& instruction, const CallSite& si
         const std::string file = text_at(warp, lane, argument(warp, site, lane, 1));
         const std::string function = text_at(warp, lane, argument(warp, site, lane, 3));
         launch.report("assert", warp, instruction, lane,
-                      fmt::format("{}:{}: {}: assertion `{}` failed", file, static_cast<std::uint32_t>(argument(warp, site, lane, 2)), function, what), {}, true);
+                      fmt::format("{}:{}: {}: assertion `{}` failed", file,
+                                  static_cast<std::uint32_t>(argument(warp, site, lane, 2)), function, what),
+                      {}, true);
         return false;
       }
       case Builtin::malloc: {
@@ -160,7 +165,8 @@ bool call_builtin(Warp& warp, const Instruction& instruction, const CallSite& si
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return true;

@@ -74,7 +74,16 @@ enum ShflKind : std::uint32_t { kShflUp, kShflDown, kShflBfly, kShflIdx };
 enum VoteKind : std::uint32_t { kVoteAll, kVoteAny, kVoteUni, kVoteBallot };
 // exec_mbarrier, in aux.
 enum MbarrierKind : std::uint32_t {
-  kMbarInit, kMbarInval, kMbarArrive, kMbarArriveDrop, kMbarExpectTx, kMbarCompleteTx, kMbarArriveExpectTx, kMbarTest, kMbarTestParity, kMbarPending
+  kMbarInit,
+  kMbarInval,
+  kMbarArrive,
+  kMbarArriveDrop,
+  kMbarExpectTx,
+  kMbarCompleteTx,
+  kMbarArriveExpectTx,
+  kMbarTest,
+  kMbarTestParity,
+  kMbarPending
 };
 
 // Chosen for the processor (lane_moves_hot.cpp).
@@ -91,7 +100,7 @@ struct LaneMoves {
   void (*merge32)(void* to, const void* const* src, int count);
 };
 const LaneMoves& lane_moves();
-LoadFn find_load(Type type, int register_bytes);    // nullptr where there is no such move
+LoadFn find_load(Type type, int register_bytes);  // nullptr where there is no such move
 StoreFn find_store(int bytes, int register_bytes);
 
 }  // namespace kw::vgpu

@@ -1,5 +1,5 @@
-// cp.async, bulk copies and mbarriers. A copy is done when it is waited for, as late as the hardware may: who reads too early sees what was
-// there before.
+// cp.async, bulk copies and mbarriers. A copy is done when it is waited for, as late as the hardware may: who reads too early sees
+// what was there before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,8 @@ void mbarrier_takes(Warp& warp) {
 
 }  // namespace
 
-// All but the last `keep` groups of the lanes are done; keep 0 takes copies that are in no group too where the launch ends for the lanes.
+// All but the last `keep` groups of the lanes are done; keep 0 takes copies that are in no group too where the launch ends for the
+// lanes.
 void complete_async(Warp& warp, std::uint32_t lanes, std::uint32_t keep) {
   std::uint32_t seen[kLanes] = {};
   // From the newest to the oldest: which lanes of each group are beyond `keep`.
@@ -93,7 +94,8 @@ void complete_async(Warp& warp, std::uint32_t lanes, std::uint32_t keep) {
   std::erase_if(warp.groups, [](const AsyncGroup& group) { return group.lanes == 0; });
 }
 
-// a, imm: destination in shared memory; b, list_size (as offset): source; c: bytes of the source; d: predicate that ignores the source.
+// a, imm: destination in shared memory; b, list_size (as offset): source; c: bytes of the source; d: predicate that ignores the
+// source.
 bool exec_cp_async(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   Access to;
   to.bytes = instruction.bytes;
@@ -113,13 +115,15 @@ bool exec_cp_async(Warp& warp, const Instruction& instruction, std::uint32_t mas
   Access from;
   from.bytes = instruction.bytes;
   from.space = Space::global;
-  from.contiguous = lane_moves().places64(from.addresses, warp.at(instruction.b), static_cast<std::int32_t>(instruction.list_size), instruction.bytes) &&
+  from.contiguous = lane_moves().places64(from.addresses, warp.at(instruction.b), static_cast<std::int32_t>(instruction.list_size),
+                                          instruction.bytes) &&
                     reads == 0xffffffffu;
   if (reads != 0) {
     Instruction load = instruction;
     load.flags = 0;
     bool partial = false;
-    for (int lane = 0; lane < kLanes; ++lane) partial = partial || (((reads >> lane) & 1u) != 0 && sizes[lane] != instruction.bytes);
+    for (int lane = 0; lane < kLanes; ++lane)
+      partial = partial || (((reads >> lane) & 1u) != 0 && sizes[lane] != instruction.bytes);
     if (partial) {
       // Only what is read has to be in bounds: lane by lane.
       for (std::uint32_t rest = reads; rest != 0; rest &= rest - 1) {
@@ -142,10 +146,11 @@ bool exec_cp_async(Warp& warp, const Instruction& instruction, std::uint32_t mas
       const auto offset = static_cast<std::uint32_t>(to.addresses[lane]);
       const auto conflict = warp.block->shadow.write(offset, instruction.bytes, warp.index, lane, warp.pc - 1, true);
       if (conflict.found) {
-        warp.launch->report("shared_race", warp, instruction, lane,
-                            fmt::format("an asynchronous copy writes byte {} of shared memory, which warp {} {} with no barrier in between", offset,
-                                        conflict.other_warp, conflict.other_writes ? "writes" : "reads"),
-                            "shared memory", false);
+        warp.launch->report(
+            "shared_race", warp, instruction, lane,
+            fmt::format("an asynchronous copy writes byte {} of shared memory, which warp {} {} with no barrier in between", offset,
+                        conflict.other_warp, conflict.other_writes ? "writes" : "reads"),
+            "shared memory", false);
       }
     }
   }
@@ -156,8 +161,8 @@ bool exec_cp_async(Warp& warp, const Instruction& instruction, std::uint32_t mas
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    warp.uncommitted.push_back({from.addresses[lane], static_cast<std::uint32_t>(to.addresses[lane]), instruction.bytes, sizes[lane],
-                                static_cast<std::uint8_t>(lane), warp.pc - 1});
+    warp.uncommitted.push_back({from.addresses[lane], static_cast<std::uint32_t>(to.addresses[lane]), instruction.bytes,
+                                sizes[lane], static_cast<std::uint8_t>(lane), warp.pc - 1});
   }
   return true;
 }
@@ -225,27 +230,41 @@ bool exec_mbarrier(Warp& warp, const Instruction& instruction, std::uint32_t mas
       const std::uint64_t place = access.places[lane];
       Mbarrier barrier = read_mbarrier(place);
       const Mbarrier before = barrier;
-      const std::uint64_t operand = instruction.b == kNoOperand          ? 1
+      const std::uint64_t operand = instruction.b == kNoOperand    ? 1
                                     : instruction.aux == kMbarTest ? warp.as<std::uint64_t>(instruction.b)[lane]
                                                                    : warp.as<std::uint32_t>(instruction.b)[lane];
       const auto number = static_cast<std::uint32_t>(operand);
       bool done = false;
       switch (instruction.aux) {
-        case kMbarInit: barrier = {number, number, 0, 0}; break;
-        case kMbarInval: barrier = {}; break;
-        case kMbarArrive: barrier.pending -= std::min(barrier.pending, number); break;
+        case kMbarInit:
+          barrier = {number, number, 0, 0};
+          break;
+        case kMbarInval:
+          barrier = {};
+          break;
+        case kMbarArrive:
+          barrier.pending -= std::min(barrier.pending, number);
+          break;
         case kMbarArriveDrop:
           barrier.pending -= std::min(barrier.pending, number);
           barrier.expected -= std::min(barrier.expected, number);
           break;
-        case kMbarExpectTx: barrier.bytes += static_cast<std::int32_t>(number); break;
-        case kMbarCompleteTx: barrier.bytes -= static_cast<std::int32_t>(number); break;
+        case kMbarExpectTx:
+          barrier.bytes += static_cast<std::int32_t>(number);
+          break;
+        case kMbarCompleteTx:
+          barrier.bytes -= static_cast<std::int32_t>(number);
+          break;
         case kMbarArriveExpectTx:
           barrier.bytes += static_cast<std::int32_t>(number);
           barrier.pending -= std::min(barrier.pending, 1u);
           break;
-        case kMbarTest: done = unpack_mbarrier(operand).phase != barrier.phase; break;
-        default: done = (number & 1u) != barrier.phase; break;
+        case kMbarTest:
+          done = unpack_mbarrier(operand).phase != barrier.phase;
+          break;
+        default:
+          done = (number & 1u) != barrier.phase;
+          break;
       }
       if (waits) {
         auto* to = warp.as<std::uint32_t>(instruction.dst);
@@ -277,7 +296,8 @@ bool exec_cp_bulk(Warp& warp, const Instruction& instruction, std::uint32_t mask
     from.space = (instruction.aux & 2u) != 0 ? Space::shared : Space::global;
     to.space = (instruction.aux & 1u) != 0 ? Space::shared : Space::global;
     // First and last 16 bytes have to be in bounds; in between is the same allocation.
-    const std::uint64_t source = warp.as<std::uint64_t>(instruction.b)[lane] + static_cast<std::uint64_t>(static_cast<std::int32_t>(instruction.list_size));
+    const std::uint64_t source =
+        warp.as<std::uint64_t>(instruction.b)[lane] + static_cast<std::uint64_t>(static_cast<std::int32_t>(instruction.list_size));
     const std::uint64_t target = warp.as<std::uint64_t>(instruction.a)[lane] + static_cast<std::uint64_t>(instruction.imm);
     std::uint64_t places[2] = {0, 0};
     for (const std::uint32_t at : {bytes - 16u, 0u}) {

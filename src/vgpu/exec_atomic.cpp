@@ -61,7 +61,8 @@ void order_before(Warp& warp, const Instruction& instruction) {
 }
 
 bool nobody_else(const Warp& warp, const Access& access) {
-  return warp.launch->single_thread || access.space == Space::local || (access.space == Space::shared && warp.block->cluster == nullptr);
+  return warp.launch->single_thread || access.space == Space::local ||
+         (access.space == Space::shared && warp.block->cluster == nullptr);
 }
 
 std::mutex& lock_of_128() {

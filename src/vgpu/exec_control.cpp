@@ -38,8 +38,8 @@ bool call_function(Warp& warp, const Instruction& instruction, const CallSite& s
   const std::uint32_t base = warp.frame->local_base + warp.frame->function->frame_bytes;
   if (base + target.frame_bytes > warp.local_bytes) {
     warp.launch->report("out_of_bounds", warp, instruction, std::countr_zero(mask),
-                        fmt::format("calls are nested too deeply: '{}' needs {} bytes of stack beyond the {} that a thread has", target.name,
-                                    base + target.frame_bytes - warp.local_bytes, warp.local_bytes),
+                        fmt::format("calls are nested too deeply: '{}' needs {} bytes of stack beyond the {} that a thread has",
+                                    target.name, base + target.frame_bytes - warp.local_bytes, warp.local_bytes),
                         "stack", true);
     return false;
   }
@@ -109,7 +109,8 @@ bool exec_brx(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
     const int lane = std::countr_zero(rest);
     if (index[lane] >= instruction.list_size) {
       warp.launch->report("out_of_bounds", warp, instruction, lane,
-                          fmt::format("a branch table of {} labels is indexed by {}", instruction.list_size, index[lane]), "branch table", true);
+                          fmt::format("a branch table of {} labels is indexed by {}", instruction.list_size, index[lane]),
+                          "branch table", true);
       return false;
     }
     std::uint32_t same = 0;
@@ -146,7 +147,8 @@ bool exec_call(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const CallSite& site = warp.launch->module->calls[instruction.aux];
   if (site.builtin != Builtin::none) return call_builtin(warp, instruction, site, mask);
   if (site.target != nullptr) return call_function(warp, instruction, site, *site.target, mask);
-  // By address: lanes may call different functions. Those that call what the first one calls go now; the others come back to this instruction.
+  // By address: lanes may call different functions. Those that call what the first one calls go now; the others come back to this
+  // instruction.
   const auto* address = warp.as<std::uint64_t>(instruction.a);
   const int lane = std::countr_zero(mask);
   const std::uint64_t wanted = address[lane];
@@ -154,8 +156,8 @@ bool exec_call(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const auto& functions = warp.launch->module->functions;
   if ((wanted & kTagMask) != kFunctionTag || number >= functions.size() || !functions[number].parsed->defined ||
       functions[number].parsed->params.size() != site.arguments.size()) {
-    warp.launch->report("out_of_bounds", warp, instruction, lane, fmt::format("0x{:x} is called and is no function with these parameters", wanted),
-                        {}, true);
+    warp.launch->report("out_of_bounds", warp, instruction, lane,
+                        fmt::format("0x{:x} is called and is no function with these parameters", wanted), {}, true);
     return false;
   }
   std::uint32_t same = 0;
@@ -204,8 +206,8 @@ bool exec_ret(Warp& warp, const Instruction& /*instruction*/, std::uint32_t mask
   for (;;) {
     if (warp.paths.empty()) break;
     Path& last = warp.paths.back();
-    if (last.pc != at || last.frame != frame || last.join != parent || parent == nullptr || parent->pc != at || parent->frame != frame ||
-        parent->call != nullptr || last.state != Path::State::ready) {
+    if (last.pc != at || last.frame != frame || last.join != parent || parent == nullptr || parent->pc != at ||
+        parent->frame != frame || parent->call != nullptr || last.state != Path::State::ready) {
       break;
     }
     const std::uint32_t came = last.mask;
@@ -231,7 +233,8 @@ bool exec_trap(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
 }
 
 bool exec_unsupported(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
-  warp.launch->report("unsupported", warp, instruction, std::countr_zero(mask), "an instruction that is not supported was reached", {}, true);
+  warp.launch->report("unsupported", warp, instruction, std::countr_zero(mask), "an instruction that is not supported was reached",
+                      {}, true);
   return false;
 }
 

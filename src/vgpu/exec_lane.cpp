@@ -112,12 +112,14 @@ bool exec_resize(Warp& warp, const Instruction& instruction, std::uint32_t mask)
     const auto* narrow = reinterpret_cast<const std::uint32_t*>(from);
     auto* wide = reinterpret_cast<std::uint64_t*>(result);
     if (instruction.imm != 0) {
-      for (int i = 0; i < kLanes; ++i) wide[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(narrow[i])));
+      for (int i = 0; i < kLanes; ++i)
+        wide[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(narrow[i])));
     } else {
       for (int i = 0; i < kLanes; ++i) wide[i] = narrow[i];
     }
   } else if (in == 8 && out == 4) {
-    for (int i = 0; i < kLanes; ++i) reinterpret_cast<std::uint32_t*>(result)[i] = static_cast<std::uint32_t>(reinterpret_cast<const std::uint64_t*>(from)[i]);
+    for (int i = 0; i < kLanes; ++i)
+      reinterpret_cast<std::uint32_t*>(result)[i] = static_cast<std::uint32_t>(reinterpret_cast<const std::uint64_t*>(from)[i]);
   } else {
     const std::size_t both = static_cast<std::size_t>(in < out ? in : out);
     for (int i = 0; i < kLanes; ++i) std::memcpy(result + i * out, from + i * in, both);
@@ -134,7 +136,8 @@ bool exec_pack(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const std::size_t stride = part == 8 ? 8 : 4;
   for (std::uint32_t k = 0; k < instruction.list_size; ++k) {
     const std::byte* from = warp.at(refs[k]);
-    for (int i = 0; i < kLanes; ++i) std::memcpy(result + static_cast<std::size_t>(i) * whole + k * part, from + static_cast<std::size_t>(i) * stride, part);
+    for (int i = 0; i < kLanes; ++i)
+      std::memcpy(result + static_cast<std::size_t>(i) * whole + k * part, from + static_cast<std::size_t>(i) * stride, part);
   }
   write_lanes(warp.at(instruction.dst), result, instruction.dst_bytes, mask);
   return true;
@@ -149,7 +152,8 @@ bool exec_unpack(Warp& warp, const Instruction& instruction, std::uint32_t mask)
   for (std::uint32_t k = 0; k < instruction.list_size; ++k) {
     if (refs[k] == kNoOperand) continue;
     alignas(64) std::byte result[8 * kLanes] = {};
-    for (int i = 0; i < kLanes; ++i) std::memcpy(result + static_cast<std::size_t>(i) * stride, source + static_cast<std::size_t>(i) * whole + k * part, part);
+    for (int i = 0; i < kLanes; ++i)
+      std::memcpy(result + static_cast<std::size_t>(i) * stride, source + static_cast<std::size_t>(i) * whole + k * part, part);
     write_lanes(warp.at(refs[k]), result, static_cast<int>(stride), mask);
   }
   return true;
@@ -160,11 +164,20 @@ bool exec_predicate_logic(Warp& warp, const Instruction& instruction, std::uint3
   const std::uint32_t b = instruction.b == kNoOperand ? 0 : warp.predicate(instruction.b);
   std::uint32_t result = a;
   switch (instruction.aux) {
-    case kPredAnd: result = a & b; break;
-    case kPredOr: result = a | b; break;
-    case kPredXor: result = a ^ b; break;
-    case kPredNot: result = ~a; break;
-    default: break;
+    case kPredAnd:
+      result = a & b;
+      break;
+    case kPredOr:
+      result = a | b;
+      break;
+    case kPredXor:
+      result = a ^ b;
+      break;
+    case kPredNot:
+      result = ~a;
+      break;
+    default:
+      break;
   }
   auto* to = warp.as<std::uint32_t>(instruction.dst);
   *to = (*to & ~mask) | (result & mask);
@@ -193,15 +206,23 @@ bool exec_clock(Warp& warp, const Instruction& instruction, std::uint32_t mask) 
   const auto now = std::chrono::steady_clock::now();
   const double seconds = std::chrono::duration<double>(now - warp.launch->start).count();
   const auto cycles = static_cast<std::uint64_t>(seconds * warp.launch->options.limits.clock_hz);
-  const auto nanoseconds =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+  const auto nanoseconds = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
   ++warp.polls;
   std::uint64_t value = cycles;
   switch (instruction.aux) {
-    case kClockHigh: value = cycles >> 32; break;
-    case kGlobalTimer: case kGlobalTimerLow: value = nanoseconds; break;
-    case kGlobalTimerHigh: value = nanoseconds >> 32; break;
-    default: break;
+    case kClockHigh:
+      value = cycles >> 32;
+      break;
+    case kGlobalTimer:
+    case kGlobalTimerLow:
+      value = nanoseconds;
+      break;
+    case kGlobalTimerHigh:
+      value = nanoseconds >> 32;
+      break;
+    default:
+      break;
   }
   alignas(64) std::uint64_t all[kLanes];
   if (instruction.dst_bytes == 8) {
@@ -222,11 +243,21 @@ bool exec_isspacep(Warp& warp, const Instruction& instruction, std::uint32_t mas
     const std::uint64_t tag = address[i] & kTagMask;
     bool is = false;
     switch (instruction.space) {
-      case Space::shared: is = tag == kSharedTag && (instruction.aux != 0 || (address[i] & 0xff000000u) == 0); break;
-      case Space::local: is = tag == kLocalTag; break;
-      case Space::param: is = address[i] >= params && address[i] < params_end; break;
-      case Space::global: is = tag == 0; break;
-      default: is = false; break;
+      case Space::shared:
+        is = tag == kSharedTag && (instruction.aux != 0 || (address[i] & 0xff000000u) == 0);
+        break;
+      case Space::local:
+        is = tag == kLocalTag;
+        break;
+      case Space::param:
+        is = address[i] >= params && address[i] < params_end;
+        break;
+      case Space::global:
+        is = tag == 0;
+        break;
+      default:
+        is = false;
+        break;
     }
     result |= (is ? 1u : 0u) << i;
   }

@@ -114,7 +114,11 @@ bool move_fragment(Warp& warp, const Instruction& instruction, std::uint32_t mas
 
 }  // namespace
 
-bool exec_wmma_load(Warp& warp, const Instruction& instruction, std::uint32_t mask) { return move_fragment<true>(warp, instruction, mask); }
-bool exec_wmma_store(Warp& warp, const Instruction& instruction, std::uint32_t mask) { return move_fragment<false>(warp, instruction, mask); }
+bool exec_wmma_load(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
+  return move_fragment<true>(warp, instruction, mask);
+}
+bool exec_wmma_store(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
+  return move_fragment<false>(warp, instruction, mask);
+}
 
 }  // namespace kw::vgpu

@@ -16,13 +16,15 @@ bool exec_ld(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
     observe(warp, instruction, part, access, true, false);
     const bool plain = instruction.bytes == instruction.dst_bytes;
     if (access.contiguous && plain && instruction.count == 1) {
-      std::memcpy(warp.at(instruction.dst), reinterpret_cast<const void*>(access.places[0]), static_cast<std::size_t>(bytes) * kLanes);
+      std::memcpy(warp.at(instruction.dst), reinterpret_cast<const void*>(access.places[0]),
+                  static_cast<std::size_t>(bytes) * kLanes);
     } else if (access.contiguous && plain && instruction.bytes == 4) {
       void* registers[8];
       for (int e = 0; e < instruction.count; ++e) registers[e] = warp.at(refs[e]);
       lane_moves().split32(registers, reinterpret_cast<const void*>(access.places[0]), instruction.count);
     } else {
-      for (std::uint32_t e = 0; e < instruction.count; ++e) instruction.load(warp.at(refs[e]), access.places, e * instruction.bytes, part);
+      for (std::uint32_t e = 0; e < instruction.count; ++e)
+        instruction.load(warp.at(refs[e]), access.places, e * instruction.bytes, part);
     }
     if ((instruction.flags & kStrong) != 0) note_acquire(warp);
   });
@@ -42,7 +44,8 @@ bool exec_st(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
       for (int e = 0; e < instruction.count; ++e) registers[e] = warp.at(refs[e]);
       lane_moves().merge32(reinterpret_cast<void*>(access.places[0]), registers, instruction.count);
     } else {
-      for (std::uint32_t e = 0; e < instruction.count; ++e) instruction.store(warp.at(refs[e]), access.places, e * instruction.bytes, part);
+      for (std::uint32_t e = 0; e < instruction.count; ++e)
+        instruction.store(warp.at(refs[e]), access.places, e * instruction.bytes, part);
     }
   });
 }
@@ -51,7 +54,8 @@ bool exec_st(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
 bool exec_ld_param(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const std::uint32_t* refs = warp.launch->module->lists.data() + instruction.target;
   std::uint64_t places[kLanes];
-  const std::uint64_t place = reinterpret_cast<std::uint64_t>(warp.launch->params.data()) + static_cast<std::uint64_t>(instruction.imm);
+  const std::uint64_t place =
+      reinterpret_cast<std::uint64_t>(warp.launch->params.data()) + static_cast<std::uint64_t>(instruction.imm);
   for (std::uint64_t& each : places) each = place;
   for (std::uint32_t e = 0; e < instruction.count; ++e) instruction.load(warp.at(refs[e]), places, e * instruction.bytes, mask);
   return true;

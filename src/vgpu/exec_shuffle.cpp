@@ -18,14 +18,16 @@ bool gather(Warp& warp, const Instruction& instruction, std::uint32_t mask, std:
   const std::uint32_t wanted = members & warp.live;
   if ((mask & ~members) != 0) {
     warp.launch->report("divergent_barrier", warp, instruction, std::countr_zero(mask & ~members),
-                        fmt::format("lanes 0x{:08x} execute an instruction whose member mask 0x{:08x} does not name them", mask & ~members, members),
+                        fmt::format("lanes 0x{:08x} execute an instruction whose member mask 0x{:08x} does not name them",
+                                    mask & ~members, members),
                         {}, false);
   }
   if ((wanted & ~mask) == 0) return true;
   const std::uint32_t here = warp.pc - 1;
   std::uint32_t there = mask;
   for (const Path& path : warp.paths) {
-    if (path.state == Path::State::warp_sync && path.pc == here && path.frame == warp.frame && path.sync_mask == members) there |= path.mask;
+    if (path.state == Path::State::warp_sync && path.pc == here && path.frame == warp.frame && path.sync_mask == members)
+      there |= path.mask;
   }
   if ((wanted & ~there) != 0) {
     // Lanes whose guard does not hold here go on.
@@ -135,7 +137,8 @@ bool exec_shfl(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   }
   if (absent != 0 && warp.launch->options.checks) {
     warp.launch->report("uninitialised", warp, instruction, std::countr_zero(absent),
-                        fmt::format("lanes 0x{:08x} take a value from lanes that do not take part in the shuffle", absent), "registers", false);
+                        fmt::format("lanes 0x{:08x} take a value from lanes that do not take part in the shuffle", absent),
+                        "registers", false);
   }
   auto* to = warp.as<std::uint32_t>(instruction.dst);
   for (std::uint32_t rest = together; rest != 0; rest &= rest - 1) {
@@ -154,10 +157,18 @@ bool exec_vote(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
     const std::uint32_t group = group_of(warp, instruction, rest) != 0 ? group_of(warp, instruction, rest) : rest;
     const std::uint32_t yes = votes & group;
     switch (instruction.aux) {
-      case kVoteAll: write_predicate(warp, instruction.dst, group, yes == group ? ~0u : 0u); break;
-      case kVoteAny: write_predicate(warp, instruction.dst, group, yes != 0 ? ~0u : 0u); break;
-      case kVoteUni: write_predicate(warp, instruction.dst, group, yes == group || yes == 0 ? ~0u : 0u); break;
-      default: write_word(warp, instruction.dst, group, yes); break;
+      case kVoteAll:
+        write_predicate(warp, instruction.dst, group, yes == group ? ~0u : 0u);
+        break;
+      case kVoteAny:
+        write_predicate(warp, instruction.dst, group, yes != 0 ? ~0u : 0u);
+        break;
+      case kVoteUni:
+        write_predicate(warp, instruction.dst, group, yes == group || yes == 0 ? ~0u : 0u);
+        break;
+      default:
+        write_word(warp, instruction.dst, group, yes);
+        break;
     }
     rest &= ~group;
   }

@@ -87,17 +87,21 @@ bool exec_bar(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   Launch& launch = *warp.launch;
   if (number >= warp.block->barriers.size() || threads % 32 != 0) {
     launch.report("divergent_barrier", warp, instruction, lane,
-                  number >= warp.block->barriers.size() ? fmt::format("there is no barrier {}; a block has 16", number)
-                                                        : fmt::format("a barrier for {} threads, which is no multiple of 32", threads),
+                  number >= warp.block->barriers.size()
+                      ? fmt::format("there is no barrier {}; a block has 16", number)
+                      : fmt::format("a barrier for {} threads, which is no multiple of 32", threads),
                   {}, true);
     return false;
   }
-  if ((instruction.flags & kPerThread) == 0 && mask != warp.live && launch.options.checks) {
-    launch.report("divergent_barrier", warp, instruction, lane,
-                  fmt::format("lanes 0x{:08x} of warp {} are at a barrier that lanes 0x{:08x} of it do not reach with them; all threads of a block "
-                              "have to reach the same barrier",
-                              mask, warp.index, warp.live & ~mask),
-                  {}, false);
+  if ((instruction.flags & kPerThread) == 0 && mask != warp.lanes && !warp.apart && launch.options.checks) {
+    const std::uint32_t missing = warp.lanes & ~mask;
+    launch.report(
+        "divergent_barrier", warp, instruction, lane,
+        fmt::format(
+            "lanes 0x{:08x} of warp {} are at a barrier that lanes 0x{:08x} of it {}; all threads of a block have to reach the "
+            "same barrier",
+            mask, warp.index, missing, (missing & warp.live) == 0 ? "never reach: they have ended" : "do not reach with them"),
+        {}, false);
   }
   if (launch.options.counters) ++warp.worker->slots[instruction.slot].barriers;
   Barrier& barrier = warp.block->barriers[number];

@@ -35,7 +35,8 @@ std::vector<FlowBlock> flow_blocks(const ParsedFunction& function, std::vector<i
     for (int target : branch_targets_of(function, instruction)) {
       if (target >= 0 && target <= size) leader[static_cast<std::size_t>(target)] = 1;
     }
-    if (instruction.opcode == "bra" || instruction.opcode == "brx" || ends_function(instruction)) leader[static_cast<std::size_t>(i) + 1] = 1;
+    if (instruction.opcode == "bra" || instruction.opcode == "brx" || ends_function(instruction))
+      leader[static_cast<std::size_t>(i) + 1] = 1;
   }
   std::vector<FlowBlock> blocks;
   block_of.assign(static_cast<std::size_t>(size) + 1, -1);
@@ -51,7 +52,8 @@ std::vector<FlowBlock> flow_blocks(const ParsedFunction& function, std::vector<i
       if (target >= 0 && target < size) block.successors.push_back(block_of[static_cast<std::size_t>(target)]);
     }
     const bool jumps = last.opcode == "bra" || last.opcode == "brx" || ends_function(last);
-    if ((!jumps || guarded) && block.last + 1 < size) block.successors.push_back(block_of[static_cast<std::size_t>(block.last) + 1]);
+    if ((!jumps || guarded) && block.last + 1 < size)
+      block.successors.push_back(block_of[static_cast<std::size_t>(block.last) + 1]);
     std::sort(block.successors.begin(), block.successors.end());
     block.successors.erase(std::unique(block.successors.begin(), block.successors.end()), block.successors.end());
     block.leaves = block.successors.empty();
@@ -123,8 +125,10 @@ std::vector<int> post_dominators(const std::vector<std::vector<int>>& successors
         }
         int other = next;
         while (common != other) {
-          while (number[static_cast<std::size_t>(common)] < number[static_cast<std::size_t>(other)]) common = immediate[static_cast<std::size_t>(common)];
-          while (number[static_cast<std::size_t>(other)] < number[static_cast<std::size_t>(common)]) other = immediate[static_cast<std::size_t>(other)];
+          while (number[static_cast<std::size_t>(common)] < number[static_cast<std::size_t>(other)])
+            common = immediate[static_cast<std::size_t>(common)];
+          while (number[static_cast<std::size_t>(other)] < number[static_cast<std::size_t>(common)])
+            other = immediate[static_cast<std::size_t>(other)];
         }
       }
       if (common != immediate[static_cast<std::size_t>(*at)]) {

@@ -1,5 +1,5 @@
-// Where lanes that take different ways at a branch meet again: the immediate post-dominator, with blocks that only leave the function
-// left out, so that an early return keeps no other lane from meeting.
+// Where lanes that take different ways at a branch meet again: the immediate post-dominator, with blocks that only leave the
+// function left out, so that an early return keeps no other lane from meeting.
 #pragma once
 
 #include <vector>

@@ -109,8 +109,13 @@ void store_lanes(const void* src, const std::uint64_t* places, std::uint32_t off
 }  // namespace
 
 const LaneMoves& moves() {
-  static const LaneMoves table{blend_lanes<std::uint32_t>, blend_lanes<std::uint64_t>, places_of<std::uint64_t>, places_of<std::uint32_t>,
-                               extent_of, split_lanes, merge_lanes};
+  static const LaneMoves table{blend_lanes<std::uint32_t>,
+                               blend_lanes<std::uint64_t>,
+                               places_of<std::uint64_t>,
+                               places_of<std::uint32_t>,
+                               extent_of,
+                               split_lanes,
+                               merge_lanes};
   return table;
 }
 

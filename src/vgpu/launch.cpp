@@ -6,11 +6,12 @@
 
 namespace kw::vgpu {
 
-void Launch::report(std::string_view kind, const Warp& warp, const Instruction& instruction, int lane, std::string message, std::string allocation,
-                    bool fatal) {
-  const auto where = static_cast<std::uint32_t>(&instruction >= module->code.data() && &instruction < module->code.data() + module->code.size()
-                                                    ? &instruction - module->code.data()
-                                                    : warp.pc - 1);
+void Launch::report(std::string_view kind, const Warp& warp, const Instruction& instruction, int lane, std::string message,
+                    std::string allocation, bool fatal) {
+  const auto where =
+      static_cast<std::uint32_t>(&instruction >= module->code.data() && &instruction < module->code.data() + module->code.size()
+                                     ? &instruction - module->code.data()
+                                     : warp.pc - 1);
   const std::lock_guard lock(mutex);
   const int line = module->line_of(instruction.source);
   const std::uint32_t key = line > 0 ? static_cast<std::uint32_t>(line) | 0x80000000u : where;
@@ -37,7 +38,8 @@ bool Launch::past_deadline(const Warp& warp) {
   if (!has_deadline || std::chrono::steady_clock::now() < deadline) return false;
   const Instruction& instruction = module->code[warp.pc];
   report("timeout", warp, instruction, warp.active == 0 ? 0 : std::countr_zero(warp.active),
-         fmt::format("the launch has taken longer than {} s; this is where one of its warps was", options.launch_deadline_seconds), {}, true);
+         fmt::format("the launch has taken longer than {} s; this is where one of its warps was", options.launch_deadline_seconds),
+         {}, true);
   return true;
 }
 

@@ -23,13 +23,13 @@ namespace kw::vgpu {
 
 // A barrier of a block (bar 0 to 15), by threads.
 struct Barrier {
-  std::uint32_t expected_threads = 0;     // 0: all threads that live
+  std::uint32_t expected_threads = 0;       // 0: all threads that live
   std::array<std::uint32_t, 32> arrived{};  // lanes by warp
-  std::uint32_t votes = 0;                // of red.popc
+  std::uint32_t votes = 0;                  // of red.popc
   bool all = true, any = false;
   bool in_use = false;
-  WarpClock clock{};                      // what those who arrived knew
-  std::uint32_t where = 0;                // an instruction that waits here, for messages
+  WarpClock clock{};        // what those who arrived knew
+  std::uint32_t where = 0;  // an instruction that waits here, for messages
 };
 
 struct Block {
@@ -43,11 +43,11 @@ struct Block {
   SharedShadow shadow;
   CacheModel l1;
   Launch* launch = nullptr;
-  std::uint32_t fence_epoch = 0;          // of the check for races between blocks
+  std::uint32_t fence_epoch = 0;  // of the check for races between blocks
   std::uint64_t last_acquire = 0;
   std::uint32_t cluster_rank = 0;
   Cluster* cluster = nullptr;
-  Cluster own_cluster;                    // where the launch has none
+  Cluster own_cluster;  // where the launch has none
 
   void prepare(Launch& of, Worker& worker);
   void l1_model_ready(std::uint64_t bytes);
@@ -55,7 +55,7 @@ struct Block {
   // Every warp runs until it waits. True: the block has ended. progress: something ran that does not only spin.
   bool run(bool& progress);
   [[nodiscard]] bool finished() const;
-  void barrier_changed(std::uint32_t number);   // completes it where all are there
+  void barrier_changed(std::uint32_t number);  // completes it where all are there
   void lanes_exited();
   void report_deadlock();
 };
@@ -66,8 +66,8 @@ struct InstructionCount {
 
 struct Worker {
   Launch* launch = nullptr;
-  std::vector<InstructionCount> counts;    // by instruction
-  std::vector<LineCounters> slots;         // by Instruction::slot
+  std::vector<InstructionCount> counts;  // by instruction
+  std::vector<LineCounters> slots;       // by Instruction::slot
   std::vector<std::unique_ptr<Block>> spare;
   std::uint64_t blocks = 0;
 };
@@ -78,16 +78,16 @@ struct Launch {
   Dim3 grid, block, cluster;
   std::uint64_t block_count = 0;
   std::uint32_t threads = 0, warps = 0, dynamic_shared = 0, shared_bytes = 0, local_bytes = 0;
-  std::uint32_t dynamic_offset = 0;        // where dynamic shared memory begins
+  std::uint32_t dynamic_offset = 0;  // where dynamic shared memory begins
   std::vector<RegisterChunk> params;
   DeviceOptions options;
   Memory* memory = nullptr;
   CacheModel* l2 = nullptr;
   std::mutex l2_mutex;
-  std::uint16_t tag = 0;                   // of the shadows: this launch
+  std::uint16_t tag = 0;  // of the shadows: this launch
   std::uint64_t id = 0;
   bool single_thread = false;
-  std::size_t heap_limit = 8u << 20;       // of malloc in kernels
+  std::size_t heap_limit = 8u << 20;  // of malloc in kernels
   std::function<void(std::string_view)> print;
   const std::vector<Module*>* modules = nullptr;
 
@@ -96,7 +96,7 @@ struct Launch {
   std::chrono::steady_clock::time_point start, deadline;
   bool has_deadline = false;
 
-  std::mutex mutex;                        // of what follows
+  std::mutex mutex;  // of what follows
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings;
   std::mutex print_mutex;
 

@@ -25,13 +25,26 @@ Counters launch_counters(const Launch& launch, const std::vector<Worker>& worker
     own.lane_instructions += lanes;
     const std::uint64_t flops = static_cast<std::uint64_t>(instruction.flops);
     switch (instruction.pipe) {
-      case Pipe::fp32: own.flops_fp32 += flops * lanes; break;
-      case Pipe::fp64: own.flops_fp64 += flops * lanes; break;
-      case Pipe::fp16: own.flops_fp16 += flops * lanes; break;
-      case Pipe::tensor: own.flops_tensor += flops * issued; break;
-      case Pipe::special: own.special_functions += lanes; break;
-      case Pipe::memory: own.flops_fp32 += flops * lanes; break;
-      default: break;
+      case Pipe::fp32:
+        own.flops_fp32 += flops * lanes;
+        break;
+      case Pipe::fp64:
+        own.flops_fp64 += flops * lanes;
+        break;
+      case Pipe::fp16:
+        own.flops_fp16 += flops * lanes;
+        break;
+      case Pipe::tensor:
+        own.flops_tensor += flops * issued;
+        break;
+      case Pipe::special:
+        own.special_functions += lanes;
+        break;
+      case Pipe::memory:
+        own.flops_fp32 += flops * lanes;
+        break;
+      default:
+        break;
     }
     std::pair<int, int> where{0, 0};
     if (instruction.source >= 0) {

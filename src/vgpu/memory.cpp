@@ -52,7 +52,8 @@ Result<std::byte*> Memory::allocate(std::size_t bytes, std::string name, std::si
   auto allocation = std::make_unique<Allocation>();
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   allocation->storage = std::aligned_alloc(kAlignment, rounded + 2 * kRedZone);
-  if (allocation->storage == nullptr) return bad_input(fmt::format("the machine has no {} bytes for '{}'", bytes, name), "use smaller shapes");
+  if (allocation->storage == nullptr)
+    return bad_input(fmt::format("the machine has no {} bytes for '{}'", bytes, name), "use smaller shapes");
   allocation->begin = static_cast<std::byte*>(allocation->storage) + kRedZone;
   allocation->bytes = bytes;
   allocation->name = std::move(name);

@@ -18,7 +18,7 @@ struct Allocation {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   std::string name;
-  bool owned = true;          // else the host's
+  bool owned = true;  // else the host's
   bool read_only = false;
   void* storage = nullptr;
   std::atomic<bool> all_initialised{false};

@@ -46,9 +46,9 @@ struct ParsedOperand {
     address,   // elements[0] is base (reg, variable or integer), integer: offset; more elements: coordinates of tensors
     vector,    // elements
     list,      // elements in parentheses: of calls
-    label,     // integer: index into the function's code; text: its name. Of tables of labels and prototypes: text alone, integer -1
-    pair,      // elements[0] | elements[1]
-    sink,      // _
+    label,  // integer: index into the function's code; text: its name. Of tables of labels and prototypes: text alone, integer -1
+    pair,   // elements[0] | elements[1]
+    sink,   // _
   };
   Kind kind = Kind::sink;
   bool negated = false;  // !p
@@ -66,8 +66,8 @@ struct ParsedInstruction {
   std::vector<ParsedOperand> operands;
   int guard = -1;  // register
   bool guard_negated = false;
-  int line = 0;      // in the PTX
-  int source = -1;   // index into ParsedModule::source_lines
+  int line = 0;     // in the PTX
+  int source = -1;  // index into ParsedModule::source_lines
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool has(std::string_view modifier) const;
 };

@@ -80,11 +80,9 @@ void PtxParser::parse_loc() {
       own.outer_line = static_cast<int>(parse_integer("a line"));
       if (peek().kind == Token::Kind::number) take();
     } else {
-      while (!peek().is(',') && (peek().kind == Token::Kind::word || peek().kind == Token::Kind::number || peek().is('+'))) {
-        const bool was_name = peek().kind == Token::Kind::word;
-        take();
-        if (was_name && !peek().is('+')) break;
-      }
+      take();  // function_name
+      expect_word("a label");
+      if (accept('+')) parse_integer("an offset");
     }
   }
   module_.source_lines.push_back(own);
@@ -236,7 +234,8 @@ void PtxParser::parse_initial(ParsedVariable& variable, int element_bytes) {
     } while (depth > 0);
   }
   if (variable.bytes == 0) variable.bytes = offset;
-  if (offset > variable.bytes) fail(fmt::format("'{}' has {} bytes of initial values for {} bytes", variable.name, offset, variable.bytes));
+  if (offset > variable.bytes)
+    fail(fmt::format("'{}' has {} bytes of initial values for {} bytes", variable.name, offset, variable.bytes));
 }
 
 void PtxParser::parse_initial_item(ParsedVariable& variable, std::size_t& offset, int element_bytes) {
@@ -284,7 +283,8 @@ void PtxParser::parse_initial_item(ParsedVariable& variable, std::size_t& offset
       const double real = value.kind == ParsedOperand::Kind::real ? value.real : static_cast<double>(value.integer);
       std::memcpy(&bits, &real, 8);
     } else if (variable.type == Type::f32 && value.kind != ParsedOperand::Kind::single) {
-      const float real = value.kind == ParsedOperand::Kind::real ? static_cast<float>(value.real) : static_cast<float>(value.integer);
+      const float real =
+          value.kind == ParsedOperand::Kind::real ? static_cast<float>(value.real) : static_cast<float>(value.integer);
       std::memcpy(&bits, &real, 4);
     } else {
       bits = static_cast<std::uint64_t>(value.integer);
@@ -390,7 +390,9 @@ namespace {
 void prefer_lines_of_users(ParsedModule& module) {
   std::map<int, bool> of_toolkit;
   for (const auto& [number, file] : module.files) {
-    of_toolkit[number] = file.find("/targets/") != std::string::npos || file.find("cuda/") != std::string::npos || file.find("/cuda") != std::string::npos || file.find("/crt/") != std::string::npos;
+    of_toolkit[number] = file.find("/targets/") != std::string::npos || file.find("cuda/") != std::string::npos ||
+                         file.find("/cuda") != std::string::npos || file.find("/crt/") != std::string::npos ||
+                         file.find("triton/language/") != std::string::npos;
   }
   for (SourceLine& line : module.source_lines) {
     if (line.outer_line > 0 && of_toolkit[line.file]) {

@@ -13,12 +13,42 @@ namespace {
 constexpr int kDeepestNesting = 200;  // of blocks and of parentheses
 constexpr int kMostRegisters = 1 << 20;
 
-constexpr std::string_view kSpecialPrefixes[] = {
-    "%tid", "%ntid", "%laneid", "%warpid", "%nwarpid", "%ctaid", "%nctaid", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster",
-    "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank", "%lanemask_eq",
-    "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi", "%clock64", "%globaltimer",
-    "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size", "%current_graph_exec",
-    "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap", "WARP_SZ"};
+constexpr std::string_view kSpecialPrefixes[] = {"%tid",
+                                                 "%ntid",
+                                                 "%laneid",
+                                                 "%warpid",
+                                                 "%nwarpid",
+                                                 "%ctaid",
+                                                 "%nctaid",
+                                                 "%smid",
+                                                 "%nsmid",
+                                                 "%gridid",
+                                                 "%is_explicit_cluster",
+                                                 "%clusterid",
+                                                 "%nclusterid",
+                                                 "%cluster_ctaid",
+                                                 "%cluster_nctaid",
+                                                 "%cluster_ctarank",
+                                                 "%cluster_nctarank",
+                                                 "%lanemask_eq",
+                                                 "%lanemask_le",
+                                                 "%lanemask_lt",
+                                                 "%lanemask_ge",
+                                                 "%lanemask_gt",
+                                                 "%clock",
+                                                 "%clock_hi",
+                                                 "%clock64",
+                                                 "%globaltimer",
+                                                 "%globaltimer_lo",
+                                                 "%globaltimer_hi",
+                                                 "%total_smem_size",
+                                                 "%aggr_smem_size",
+                                                 "%dynamic_smem_size",
+                                                 "%current_graph_exec",
+                                                 "%reserved_smem_offset_begin",
+                                                 "%reserved_smem_offset_end",
+                                                 "%reserved_smem_offset_cap",
+                                                 "WARP_SZ"};
 
 bool is_special(std::string_view name) {
   for (std::string_view special : kSpecialPrefixes) {
@@ -30,14 +60,25 @@ bool is_special(std::string_view name) {
 int binary_precedence(const Token& token, const Token& next) {
   if (token.kind != Token::Kind::punctuation) return 0;
   switch (token.text[0]) {
-    case '|': return 1;
-    case '^': return 2;
-    case '&': return 3;
-    case '<': return next.is('<') ? 4 : 0;
-    case '>': return next.is('>') ? 4 : 0;
-    case '+': case '-': return 5;
-    case '*': case '/': case '%': return 6;
-    default: return 0;
+    case '|':
+      return 1;
+    case '^':
+      return 2;
+    case '&':
+      return 3;
+    case '<':
+      return next.is('<') ? 4 : 0;
+    case '>':
+      return next.is('>') ? 4 : 0;
+    case '+':
+    case '-':
+      return 5;
+    case '*':
+    case '/':
+    case '%':
+      return 6;
+    default:
+      return 0;
   }
 }
 
@@ -176,7 +217,8 @@ void PtxParser::parse_labelled(std::string_view label) {
     function_->prototypes[label];
   } else {
     auto& labels = scopes_[static_cast<std::size_t>(scope_)].labels;
-    if (!labels.emplace(label, static_cast<int>(function_->code.size())).second) fail(fmt::format("the label '{}' is there twice", label));
+    if (!labels.emplace(label, static_cast<int>(function_->code.size())).second)
+      fail(fmt::format("the label '{}' is there twice", label));
   }
 }
 
@@ -188,7 +230,8 @@ void PtxParser::parse_instruction() {
     const std::string_view name = expect_word("a predicate");
     instruction.guard = find_register(name);
     if (instruction.guard < 0) fail(fmt::format("there is no register '{}'", name));
-    if (function_->registers[static_cast<std::size_t>(instruction.guard)] != Type::pred) fail(fmt::format("'{}' is no predicate", name));
+    if (function_->registers[static_cast<std::size_t>(instruction.guard)] != Type::pred)
+      fail(fmt::format("'{}' is no predicate", name));
   }
   instruction.line = peek().line;
   instruction.opcode = expect_word("an instruction");
@@ -198,7 +241,8 @@ void PtxParser::parse_instruction() {
       instruction.operands.push_back(parse_operand());
     } while (accept(','));
   }
-  if (!accept(';')) fail(fmt::format("expected ',' or ';' after an operand of {}, found '{}'", instruction.full_name(), peek().text));
+  if (!accept(';'))
+    fail(fmt::format("expected ',' or ';' after an operand of {}, found '{}'", instruction.full_name(), peek().text));
   function_->code.push_back(std::move(instruction));
 }
 
@@ -300,7 +344,8 @@ ParsedOperand PtxParser::parse_name() {
   if (const int found = find_register(name); found >= 0) {
     operand.kind = ParsedOperand::Kind::reg;
     operand.index = found;
-    if (peek().kind == Token::Kind::dot_word) fail(fmt::format("parts of registers ('{}.{}') are not supported", name, peek().text));
+    if (peek().kind == Token::Kind::dot_word)
+      fail(fmt::format("parts of registers ('{}.{}') are not supported", name, peek().text));
     return operand;
   }
   if (is_special(name)) {
@@ -331,7 +376,8 @@ int PtxParser::find_register(std::string_view name) const {
       const std::string_view digits = name.substr(range.prefix.size());
       int number = 0;
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-      if (error == std::errc() && end == digits.data() + digits.size() && number >= 0 && number < range.count) return range.first + number;
+      if (error == std::errc() && end == digits.data() + digits.size() && number >= 0 && number < range.count)
+        return range.first + number;
     }
   }
   return -1;
@@ -374,7 +420,8 @@ void PtxParser::resolve_labels(ParsedOperand& operand, int line) {
 }
 
 bool PtxParser::at_constant() const {
-  return peek().kind == Token::Kind::number || peek().is('-') || peek().is('+') || peek().is('~') || peek().is('!') || peek().is('(');
+  return peek().kind == Token::Kind::number || peek().is('-') || peek().is('+') || peek().is('~') || peek().is('!') ||
+         peek().is('(');
 }
 
 std::int64_t PtxParser::parse_integer(std::string_view what) {
@@ -392,23 +439,44 @@ ParsedOperand PtxParser::parse_constant(int least_precedence) {
     const char op = take().text[0];
     if (op == '<' || op == '>') take();
     const ParsedOperand right = parse_constant(precedence);
-    if (left.kind != ParsedOperand::Kind::integer || right.kind != ParsedOperand::Kind::integer) fail("constants are combined as integers only");
+    if (left.kind != ParsedOperand::Kind::integer || right.kind != ParsedOperand::Kind::integer)
+      fail("constants are combined as integers only");
     const auto a = static_cast<std::uint64_t>(left.integer);
     const auto b = static_cast<std::uint64_t>(right.integer);
     const bool overflows = left.integer == INT64_MIN && right.integer == -1;
     if ((op == '/' || op == '%') && (b == 0 || overflows)) fail("a constant is divided by zero");
     std::uint64_t value = 0;
     switch (op) {
-      case '|': value = a | b; break;
-      case '^': value = a ^ b; break;
-      case '&': value = a & b; break;
-      case '<': value = b < 64 ? a << b : 0; break;
-      case '>': value = static_cast<std::uint64_t>(left.integer >> (b < 63 ? b : 63)); break;
-      case '+': value = a + b; break;
-      case '-': value = a - b; break;
-      case '*': value = a * b; break;
-      case '/': value = static_cast<std::uint64_t>(left.integer / right.integer); break;
-      default: value = static_cast<std::uint64_t>(left.integer % right.integer); break;
+      case '|':
+        value = a | b;
+        break;
+      case '^':
+        value = a ^ b;
+        break;
+      case '&':
+        value = a & b;
+        break;
+      case '<':
+        value = b < 64 ? a << b : 0;
+        break;
+      case '>':
+        value = static_cast<std::uint64_t>(left.integer >> (b < 63 ? b : 63));
+        break;
+      case '+':
+        value = a + b;
+        break;
+      case '-':
+        value = a - b;
+        break;
+      case '*':
+        value = a * b;
+        break;
+      case '/':
+        value = static_cast<std::uint64_t>(left.integer / right.integer);
+        break;
+      default:
+        value = static_cast<std::uint64_t>(left.integer % right.integer);
+        break;
     }
     left.integer = static_cast<std::int64_t>(value);
   }
@@ -421,8 +489,9 @@ ParsedOperand PtxParser::parse_constant_unary() {
     const char op = take().text[0];
     value = parse_constant_unary();
     if (op == '-') {
-      value.integer = value.kind == ParsedOperand::Kind::single ? value.integer ^ 0x80000000ll
-                                                                : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value.integer));
+      value.integer = value.kind == ParsedOperand::Kind::single
+                          ? value.integer ^ 0x80000000ll
+                          : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value.integer));
       value.real = -value.real;
     } else if (op == '~') {
       value.integer = ~value.integer;
@@ -460,7 +529,8 @@ ParsedOperand PtxParser::parse_constant_unary() {
       }
       std::uint64_t bits = 0;
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, base);
-      if (error != std::errc() || end != digits.data() + digits.size()) fail(fmt::format("'{}' is no number of up to 64 bits", text));
+      if (error != std::errc() || end != digits.data() + digits.size())
+        fail(fmt::format("'{}' is no number of up to 64 bits", text));
       value.integer = static_cast<std::int64_t>(bits);
       if (code == 'f' || code == 'F') {
         if (digits.size() != 8) fail(fmt::format("'{}' has to have 8 digits", text));

@@ -1,4 +1,5 @@
-// Runs the blocks of a launch over host threads. Blocks that wait for others make room for them, up to what a GPU would hold at once.
+// Runs the blocks of a launch over host threads. Blocks that wait for others make room for them, up to what a GPU would hold at
+// once.
 #pragma once
 
 #include <condition_variable>

@@ -101,6 +101,29 @@ KW_ELEMENT std::uint32_t permuted(std::uint32_t a, std::uint32_t b, std::uint32_
   return picked_byte(both, selectors) | picked_byte(both, selectors >> 4) << 8 | picked_byte(both, selectors >> 8) << 16 |
          picked_byte(both, selectors >> 12) << 24;
 }
+// Most programs permute by a constant: then shifts are the same for all lanes.
+void prmt_lanes(void* dst, const void* a, const void* b, const void* c, const LaneExtra& extra) {
+  const auto* selectors = words<std::uint32_t>(c);
+  std::uint32_t different = 0;
+  for (int i = 1; i < kLanes; ++i) different |= (selectors[i] ^ selectors[0]) & 0xffffU;
+  if (different != 0 || (selectors[0] & 0x8888U) != 0) return lanes<permuted>(dst, a, b, c, extra);
+  auto* d = words<std::uint32_t>(dst);
+  const auto *x = words<std::uint32_t>(a), *y = words<std::uint32_t>(b);
+  const std::uint32_t all = selectors[0];
+  std::uint32_t from_b[4], shift[4];
+  for (int i = 0; i < 4; ++i) {
+    from_b[i] = 0U - (all >> (4 * i + 2) & 1U);
+    shift[i] = 8 * (all >> (4 * i) & 3U);
+  }
+  KW_LANE_LOOP for (int i = 0; i < kLanes; ++i) {
+    const std::uint32_t p = x[i], q = y[i];
+    const std::uint32_t b0 = ((p & ~from_b[0]) | (q & from_b[0])) >> shift[0] & 0xffU,
+                        b1 = ((p & ~from_b[1]) | (q & from_b[1])) >> shift[1] & 0xffU;
+    const std::uint32_t b2 = ((p & ~from_b[2]) | (q & from_b[2])) >> shift[2] & 0xffU,
+                        b3 = ((p & ~from_b[3]) | (q & from_b[3])) >> shift[3] & 0xffU;
+    d[i] = b0 | b1 << 8 | b2 << 16 | b3 << 24;
+  }
+}
 template <BitOp O>
 KW_ELEMENT std::uint32_t permuted_by_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t n = c & 3;

@@ -70,12 +70,10 @@ std::uint32_t compare_lanes(const Code& code, const void* a, const void* b, std:
     alignas(64) T x[kLanes], y[kLanes];
     for (int i = 0; i < kLanes; ++i) x[i] = from_word<T>(words<T>(a)[i]), y[i] = from_word<T>(words<T>(b)[i]);
     return compared(code.compare, x, y);
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if (std::is_floating_point_v<T> && code.ftz) {
     alignas(64) T x[kLanes], y[kLanes];
-    std::memcpy(x, a, sizeof x);
-    std::memcpy(y, b, sizeof y);
-    if (code.ftz)
-      for (int i = 0; i < kLanes; ++i) x[i] = flushed(x[i]), y[i] = flushed(y[i]);
+    for (int i = 0; i < kLanes; ++i)
+      x[i] = flush_if<true>(from_word<T>(words<T>(a)[i])), y[i] = flush_if<true>(from_word<T>(words<T>(b)[i]));
     return compared(code.compare, x, y);
   } else {
     return compared(code.compare, static_cast<const T*>(__builtin_assume_aligned(a, 64)),

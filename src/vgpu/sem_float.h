@@ -21,7 +21,10 @@ KW_ELEMENT double flushed(double value) {
 }
 template <bool Ftz, typename T>
 KW_ELEMENT T flush_if(T value) {
-  return Ftz ? flushed(value) : value;
+  if constexpr (Ftz && std::is_floating_point_v<T>)
+    return flushed(value);
+  else
+    return value;
 }
 // To [0, 1]; NaN becomes +0.
 template <typename T>

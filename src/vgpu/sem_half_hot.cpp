@@ -42,14 +42,37 @@ KW_ELEMENT std::uint16_t negative_half(std::uint16_t a) {
   return (Ftz ? flushed_half<F>(a) : a) ^ 0x8000;
 }
 
-template <typename F, FloatOp O>
+// Sums in float32, rounded to odd: a + b = sum + error, exactly.
+KW_ELEMENT float sum_to_odd_float(float a, float b) {
+  const float sum = a + b, b_part = sum - a, a_part = sum - b_part, error = (a - a_part) + (b - b_part);
+  const auto bits = bits_as<std::uint32_t>(sum);
+  const bool inexact = error < 0 || error > 0, away = (error > 0) == (sum > 0);
+  return bits_as<float>(inexact && (bits & 1U) == 0 ? (away ? bits + 1 : bits - 1) : bits);
+}
+// float16: products have 22 bits and fit.
+template <FloatOp O>
 KW_ELEMENT float halves_combined(float a, float b, float c) {
   if constexpr (O == FloatOp::add) return a + b;
   if constexpr (O == FloatOp::sub) return a - b;
-  if constexpr (O == FloatOp::mul) return F::is_half ? a * b : double_to_odd_float(static_cast<double>(a) * static_cast<double>(b));
+  if constexpr (O == FloatOp::mul) return a * b;
+  return sum_to_odd_float(a * b, c);
+}
+// bfloat16 has the range of float32: products that leave it go through float64.
+template <FloatOp O>
+KW_ELEMENT float wide_halves_combined(float a, float b, float c) {
   const double exact_product = static_cast<double>(a) * static_cast<double>(b);
-  // Products of float16 have 22 bits: no sum that a double can't hold lies near a tie. bfloat16 has more range.
-  return double_to_odd_float(F::is_half ? exact_product + static_cast<double>(c) : sum_to_odd(exact_product, c));
+  return double_to_odd_float(O == FloatOp::fma ? sum_to_odd(exact_product, c) : exact_product);
+}
+template <FloatOp O>
+KW_ELEMENT bool products_fit(const float* a, const float* b) {
+  if constexpr (O != FloatOp::mul && O != FloatOp::fma) return true;
+  std::uint32_t outside = 0;
+  for (int i = 0; i < kHalves; ++i) {
+    const float product = magnitude(a[i] * b[i]);
+    const bool fits = product >= 0x1p-100F && product < 0x1p126F, zero = a[i] == 0 || b[i] == 0;
+    outside |= fits || zero ? 0U : 1U;
+  }
+  return outside == 0;
 }
 
 template <typename F>
@@ -72,11 +95,14 @@ void half_arithmetic(void* dst, const void* a, const void* b, const void* c, con
   load_halves<F>(a, x, Ftz);
   load_halves<F>(b, y, Ftz);
   if constexpr (O == FloatOp::fma) load_halves<F>(c, z, Ftz);
-  for (int i = 0; i < kHalves; ++i) {
-    float result = halves_combined<F, O>(x[i], y[i], z[i]);
+  if (F::is_half || products_fit<O>(x, y)) {
+    for (int i = 0; i < kHalves; ++i) x[i] = halves_combined<O>(x[i], y[i], z[i]);
+  } else {
+    for (int i = 0; i < kHalves; ++i) x[i] = wide_halves_combined<O>(x[i], y[i], z[i]);
+  }
+  for (float& result : x) {
     if constexpr (Sat) result = saturated(result);
     if constexpr (Relu) result = result < 0 || bits_as<std::uint32_t>(result) == 0x80000000U ? 0.0F : result;
-    x[i] = result;
   }
   F::narrow(x, dst);
   if constexpr (Ftz) flush_halves<F>(dst);

@@ -86,8 +86,7 @@ Type register_type(Type accumulator) { return accumulator == Type::f16 ? Type::b
 
 Semantics matrix_semantics(const MatrixMode& mode, int a_registers, int b_registers) {
   Semantics found;
-  if (!accumulators_fit(mode) || !same_kind(mode.a, mode.b) || (mode.saturate && !is_small_integer(mode.a) && mode.a != Type::f16))
-    return found;
+  if (!accumulators_fit(mode) || !same_kind(mode.a, mode.b) || (mode.saturate && !is_small_integer(mode.a))) return found;
   found.fragment = KW_HOT(matrix_fragment)(mode, &found.immediate);
   const Type operand = mode.a == Type::f64 ? Type::f64 : Type::b32;
   const bool quads = mode.a == Type::f16 && mode.k == 4;  // four products at once

@@ -1,6 +1,7 @@
 #include "vgpu/shared_shadow.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace kw::vgpu {
 
@@ -26,17 +27,21 @@ void SharedShadow::start_block(std::uint32_t bytes, int warps) {
 }
 
 int SharedShadow::first_uninitialised(std::uint32_t offset, std::uint32_t bytes) const {
-  for (std::uint32_t i = 0; i < bytes; ++i) {
-    if (initialised_[offset + i] != generation_) return static_cast<int>(i);
+  const std::uint8_t* known = initialised_.data() + offset;
+  unsigned wrong = 0;
+  for (std::uint32_t i = 0; i < bytes; ++i) wrong |= static_cast<unsigned>(known[i] ^ generation_);
+  if (wrong == 0) return -1;
+  for (std::uint32_t i = 0;; ++i) {
+    if (known[i] != generation_) return static_cast<int>(i);
   }
-  return -1;
 }
 
 void SharedShadow::initialise(std::uint32_t offset, std::uint32_t bytes) {
-  for (std::uint32_t i = 0; i < bytes; ++i) initialised_[offset + i] = generation_;
+  std::memset(initialised_.data() + offset, generation_, bytes);
 }
 
-SharedShadow::Conflict SharedShadow::read(std::uint32_t offset, std::uint32_t bytes, int warp, int lane, std::uint32_t instruction) {
+SharedShadow::Conflict SharedShadow::read(std::uint32_t offset, std::uint32_t bytes, int warp, int lane,
+                                          std::uint32_t instruction) {
   Conflict conflict;
   (void)lane;
   const std::uint32_t clock = clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
@@ -46,7 +51,7 @@ SharedShadow::Conflict SharedShadow::read(std::uint32_t offset, std::uint32_t by
     const auto mask = static_cast<std::uint8_t>(((1u << (stop - at)) - 1u) << (at & 3u));
     if ((word.write_mask & mask) != 0 &&
         ((word.write_warp != warp && !known(warp, word.write_warp, word.write_clock)) || word.pending != 0)) {
-      conflict = {true, word.write_warp, word.write_lane, true, word.pending != 0, word.write_instruction};
+      conflict = {true, word.write_warp, word.write_lane, true, word.pending != 0, word.write_instruction, at};
     }
     int place = 0;
     if (word.read_warp[0] != warp || word.read_clock[0] == 0) {
@@ -75,11 +80,12 @@ SharedShadow::Conflict SharedShadow::write(std::uint32_t offset, std::uint32_t b
     const std::uint32_t stop = std::min(offset + bytes, (at | 3u) + 1);
     const auto mask = static_cast<std::uint8_t>(((1u << (stop - at)) - 1u) << (at & 3u));
     if ((word.write_mask & mask) != 0 && word.write_warp != warp && !known(warp, word.write_warp, word.write_clock)) {
-      conflict = {true, word.write_warp, word.write_lane, true, false, word.write_instruction};
+      conflict = {true, word.write_warp, word.write_lane, true, false, word.write_instruction, at};
     }
     for (int place = 0; place < 2; ++place) {
-      if ((word.read_mask[place] & mask) != 0 && word.read_warp[place] != warp && !known(warp, word.read_warp[place], word.read_clock[place])) {
-        conflict = {true, word.read_warp[place], 0, false, false, word.read_instruction[place]};
+      if ((word.read_mask[place] & mask) != 0 && word.read_warp[place] != warp &&
+          !known(warp, word.read_warp[place], word.read_clock[place])) {
+        conflict = {true, word.read_warp[place], 0, false, false, word.read_instruction[place], at};
       }
     }
     const bool same = word.write_warp == warp && word.write_clock == clock;

@@ -17,6 +17,7 @@ class SharedShadow {
     int other_warp = 0, other_lane = 0;
     bool other_writes = false, pending = false;
     std::uint32_t other_instruction = 0;
+    std::uint32_t offset = 0;  // of the word
   };
 
   void start_block(std::uint32_t bytes, int warps);

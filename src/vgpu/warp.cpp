@@ -26,7 +26,7 @@ void Warp::start() {
   live = lanes;
   carry = 0;
   backward = polls = spins = 0;
-  yielding = spinning = false;
+  yielding = spinning = apart = false;
   Path first;
   first.mask = lanes;
   first.pc = launch->function->first;
@@ -181,6 +181,10 @@ bool Warp::backward_branch() {
   const bool others = !paths.empty();
   if (spins >= kSpins) {
     spins = 0;
+    if (free_waiting()) {
+      save_path(Path::State::ready);
+      return false;
+    }
     if (others && backward % (kBranchesPerPath * 4) != 0 && next_ready_elsewhere()) {
       save_path(Path::State::ready);
       return false;
@@ -203,6 +207,25 @@ bool Warp::backward_branch() {
     }
   }
   return true;
+}
+
+// Lanes that wait at a join for lanes that spin may be the ones those wait for, as with a lock: they go on without them.
+bool Warp::free_waiting() {
+  bool freed = false;
+  const std::vector<Join*> all = joins;
+  for (Join* each : all) {
+    if (each->arrived == 0) continue;
+    Path ahead;
+    ahead.pc = each->pc;
+    ahead.mask = each->arrived;
+    ahead.frame = each->frame;
+    ahead.join = each->parent;
+    paths.push_back(ahead);
+    each->expected &= ~each->arrived;
+    each->arrived = 0;
+    apart = freed = true;
+  }
+  return freed;
 }
 
 bool Warp::next_ready_elsewhere() const {

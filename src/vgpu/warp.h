@@ -1,5 +1,5 @@
-// The state of 32 threads: paths (lanes that are at the same place), joins (places where diverged lanes wait for each other), frames
-// (registers of a function that is being called).
+// The state of 32 threads: paths (lanes that are at the same place), joins (places where diverged lanes wait for each other),
+// frames (registers of a function that is being called).
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct Path {
   Frame* frame = nullptr;
   Join* join = nullptr;
   State state = State::ready;
-  std::uint8_t barrier = 0;      // its number
-  std::uint32_t sync_mask = 0;   // of warp_sync: the lanes that have to come
+  std::uint8_t barrier = 0;     // its number
+  std::uint32_t sync_mask = 0;  // of warp_sync: the lanes that have to come
 };
 
 struct AsyncCopy {
@@ -59,15 +59,15 @@ struct Warp {
   Frame* frame = nullptr;
   Join* join = nullptr;
 
-  std::uint32_t carry = 0;   // CC.CF of each lane
-  std::uint32_t live = 0;    // lanes that have not exited
-  std::uint32_t lanes = 0;   // lanes that the block has
-  int index = 0;             // in the block
+  std::uint32_t carry = 0;  // CC.CF of each lane
+  std::uint32_t live = 0;   // lanes that have not exited
+  std::uint32_t lanes = 0;  // lanes that the block has
+  int index = 0;            // in the block
   Block* block = nullptr;
   Launch* launch = nullptr;
   Worker* worker = nullptr;
 
-  std::vector<Path> paths;   // not the current one
+  std::vector<Path> paths;  // not the current one
   std::vector<Join*> joins;
   std::vector<std::unique_ptr<Frame>> frames, spare_frames;
   std::vector<std::unique_ptr<Join>> spare_joins;
@@ -78,10 +78,11 @@ struct Warp {
   std::vector<AsyncCopy> uncommitted;
   std::vector<AsyncGroup> groups;
 
-  std::uint32_t backward = 0;     // branches since the last change of path
-  std::uint32_t polls = 0;        // strong accesses since the last backward branch
-  std::uint32_t spins = 0;        // backward branches in a row with polls
+  std::uint32_t backward = 0;  // branches since the last change of path
+  std::uint32_t polls = 0;     // strong accesses since the last backward branch
+  std::uint32_t spins = 0;     // backward branches in a row with polls
   bool yielding = false, spinning = false;
+  bool apart = false;  // lanes went on without others that span: they may come to barriers one after the other
   std::uint32_t cluster_phase = 0;
 
   // The last allocations that were accessed.
@@ -104,24 +105,25 @@ struct Warp {
   Warp(const Warp&) = delete;
   Warp& operator=(const Warp&) = delete;
   ~Warp();
-  void start();                 // all lanes of the block at the kernel's first instruction
-  void run();                   // until it waits, yields or ends
+  void start();  // all lanes of the block at the kernel's first instruction
+  void run();    // until it waits, yields or ends
   [[nodiscard]] bool done() const { return live == 0; }
   [[nodiscard]] bool ready() const;
 
   [[nodiscard]] bool next_ready_elsewhere() const;
-  bool next_path();             // true: the current path is a ready one
+  bool free_waiting();
+  bool next_path();  // true: the current path is a ready one
   void save_path(Path::State state);
   void enter(const Path& path);
   Join* new_join(std::uint32_t at, std::uint32_t expected, Frame* of);
   void drop_join(Join* which);
   Frame* new_frame(const Function& function, Frame* caller);
   void drop_frame(Frame* which);
-  void lanes_left(std::uint32_t mask);                     // exited: no join waits for them
-  void leave_join(Join* which, std::uint32_t mask);        // lanes that will not come to it
-  void settle(Join* which);                                // a join all of whose lanes are there becomes a path
-  bool backward_branch();                                  // false: time for another path or warp
-  void release_sync();                                     // paths that waited for other lanes of the warp
+  void lanes_left(std::uint32_t mask);               // exited: no join waits for them
+  void leave_join(Join* which, std::uint32_t mask);  // lanes that will not come to it
+  void settle(Join* which);                          // a join all of whose lanes are there becomes a path
+  bool backward_branch();                            // false: time for another path or warp
+  void release_sync();                               // paths that waited for other lanes of the warp
 };
 
 // True where it ended the launch. Copies of cp.async that are due.

@@ -23,8 +23,8 @@ class Rig {
     module = loaded.ok() ? loaded.value() : nullptr;
     return module;
   }
-  Rig& load_kernels() {
-    auto text = read_file(std::string(KW_TESTS_FOLDER) + "/support/ptx/kernels.ptx");
+  Rig& load_kernels(const std::string& file = "kernels.ptx") {
+    auto text = read_file(std::string(KW_TESTS_FOLDER) + "/support/ptx/" + file);
     EXPECT_TRUE(text.ok());
     if (text.ok()) load_text(*text);
     return *this;
@@ -49,6 +49,7 @@ class Rig {
   LaunchReport run(std::string_view kernel, Dim3 grid, Dim3 block, std::uint32_t shared, Args... args) {
     std::vector<std::byte> params;
     (append(params, args), ...);
+    if (module == nullptr) return {};
     auto function = device.kernel(*module, kernel);
     EXPECT_TRUE(function.ok()) << kernel;
     if (!function.ok()) return {};
@@ -74,7 +75,8 @@ class Rig {
 inline std::string findings_text(const LaunchReport& report) {
   std::string text;
   for (const Finding& finding : report.findings) {
-    text += finding.kind + ": " + finding.message + " (" + finding.file + ":" + std::to_string(finding.line) + ", PTX " + std::to_string(finding.ptx_line) + ")\n";
+    text += finding.kind + ": " + finding.message + " (" + finding.file + ":" + std::to_string(finding.line) + ", PTX " +
+            std::to_string(finding.ptx_line) + ")\n";
   }
   return text;
 }

@@ -96,7 +96,8 @@ TEST(VgpuChecks, AsynchronousCopyThatIsNotWaitedFor) {
   float* x = rig.upload(std::vector<float>(512, 1), "x");
   auto* y = rig.empty<float>(512, "y");
   const LaunchReport report = rig.run("async_copy_unwaited", {1}, {128}, 0, x, y);
-  ASSERT_TRUE(find_kind(report, "shared_race") != nullptr || find_kind(report, "uninitialised") != nullptr) << findings_text(report);
+  ASSERT_TRUE(find_kind(report, "shared_race") != nullptr || find_kind(report, "uninitialised") != nullptr)
+      << findings_text(report);
 }
 
 TEST(VgpuChecks, GlobalRaceBetweenBlocks) {

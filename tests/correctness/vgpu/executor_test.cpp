@@ -128,13 +128,26 @@ TEST(VgpuExecutor, SwitchWithLoopInOneCase) {
   for (int i = 0; i < 64; ++i) {
     int expected = 42;
     switch (which[static_cast<std::size_t>(i)]) {
-      case 0: expected = i * 7; break;
-      case 1: expected = i + 1000; break;
-      case 2: expected = -i; break;
-      case 3: expected = i * i; break;
-      case 4: expected = i ^ 0x55; break;
-      case 5: expected = 3 * i * (i - 1) / 2; break;
-      default: break;
+      case 0:
+        expected = i * 7;
+        break;
+      case 1:
+        expected = i + 1000;
+        break;
+      case 2:
+        expected = -i;
+        break;
+      case 3:
+        expected = i * i;
+        break;
+      case 4:
+        expected = i ^ 0x55;
+        break;
+      case 5:
+        expected = 3 * i * (i - 1) / 2;
+        break;
+      default:
+        break;
     }
     ASSERT_EQ(out[i], expected) << i;
   }
@@ -274,6 +287,59 @@ BOTH:
   for (std::uint32_t i = 0; i < 32; ++i) ASSERT_EQ(out[i], i < 16 ? 16u : 14u);
 }
 
+// Triton adds two pointers to scratch memory behind a kernel's own parameters.
+TEST(VgpuExecutor, TritonSoftmax) {
+  Rig rig;
+  rig.load_kernels("triton_softmax.ptx");
+  const int n = 781;
+  const std::vector<float> x = ramp(static_cast<std::size_t>(3 * n));
+  float* dx = rig.upload(x, "x");
+  auto* dy = rig.empty<float>(static_cast<std::size_t>(3 * n), "y");
+  void* none = nullptr;
+  const LaunchReport report = rig.run("softmax", {3}, {128}, 16, dy, dx, n, none, none);
+  EXPECT_TRUE(report.ok()) << findings_text(report);
+  for (int row = 0; row < 3; ++row) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[static_cast<std::size_t>(row * n + i)]) - 6.0);
+    for (int i = 0; i < n; ++i) {
+      const double expected = std::exp(static_cast<double>(x[static_cast<std::size_t>(row * n + i)]) - 6.0) / sum;
+      ASSERT_NEAR(dy[row * n + i], expected, 1e-6 * expected + 1e-12) << row << ", " << i;
+    }
+  }
+}
+
+TEST(VgpuExecutor, TritonProductWithTensorCores) {
+  Rig rig;
+  rig.load_kernels("triton_product.ptx");
+  const int m = 64, n = 128, k = 80;
+  // Small integers, exact as halves: 0x3c00 is 1, 0x4000 is 2, 0xbc00 is -1, 0 is 0.
+  const std::uint16_t halves[4] = {0x3c00, 0x4000, 0xbc00, 0};
+  const int values[4] = {1, 2, -1, 0};
+  std::vector<std::uint16_t> a(m * k), b(k * n);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = halves[i * 7 % 5 % 4];
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = halves[i * 3 % 11 % 4];
+  auto* da = rig.upload(a, "a");
+  auto* db = rig.upload(b, "b");
+  auto* dc = rig.empty<std::uint16_t>(m * n, "c");
+  void* none = nullptr;
+  const LaunchReport report = rig.run("mm", {1, 2}, {128}, 8192, da, db, dc, m, n, k, none, none);
+  EXPECT_TRUE(report.ok()) << findings_text(report);
+  for (int row = 0; row < m; ++row) {
+    for (int column = 0; column < n; ++column) {
+      int sum = 0;
+      for (int i = 0; i < k; ++i) {
+        sum += values[static_cast<std::size_t>(row * k + i) * 7 % 5 % 4] *
+               values[static_cast<std::size_t>(i * n + column) * 3 % 11 % 4];
+      }
+      const std::uint16_t bits = dc[row * n + column];
+      const int exponent = (bits >> 10) & 31;
+      const float value = exponent == 0 ? 0.0f : std::ldexp(static_cast<float>((bits & 1023) | 1024), exponent - 25);
+      ASSERT_EQ((bits & 0x8000) != 0 ? -value : value, static_cast<float>(sum)) << row << ", " << column;
+    }
+  }
+  EXPECT_EQ(report.counters.flops_tensor, 2ull * m * n * 96);  // k in steps of 32
+}
+
 TEST(VgpuExecutor, ResultsDoNotDependOnChecksOrThreads) {
   for (const bool checks : {true, false}) {
     for (const int threads : {1, 2}) {
@@ -287,7 +353,8 @@ TEST(VgpuExecutor, ResultsDoNotDependOnChecksOrThreads) {
       auto* dc = rig.empty<float>(1024, "c");
       rig.run("tiled_product", {2, 2}, {16, 16}, 0, 32, da, da, dc);
       float sum = 0;
-      for (int k = 0; k < 32; ++k) sum = std::fma(a[static_cast<std::size_t>(3 * 32 + k)], a[static_cast<std::size_t>(k * 32 + 5)], sum);
+      for (int k = 0; k < 32; ++k)
+        sum = std::fma(a[static_cast<std::size_t>(3 * 32 + k)], a[static_cast<std::size_t>(k * 32 + 5)], sum);
       EXPECT_EQ(dc[3 * 32 + 5], sum);
     }
   }

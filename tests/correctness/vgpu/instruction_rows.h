@@ -142,13 +142,15 @@ inline u64 any_value(const std::string& type, std::mt19937_64& random, bool edge
   return low_bits(draw(), width_of(type));
 }
 
-inline constexpr int kCases = 1024;  // a row is tried with so many sets of operands
+inline constexpr int kCases =
+    1024;  // a row is tried with so many sets of operands; with a quarter of them where there is one source
 
 // sources[i][j]: operand i of case j. First all pairs of edge values, as far as they go, then edges and random values by chance.
 inline std::vector<std::vector<u64>> cases_of(const Row& row) {
   std::mt19937_64 random(std::hash<std::string>{}(row.name));
-  std::vector<std::vector<u64>> values(row.sources.size(), std::vector<u64>(kCases));
-  for (int j = 0; j < kCases; ++j)
+  const std::size_t count = row.sources.size() == 1 ? kCases / 4 : kCases;
+  std::vector<std::vector<u64>> values(row.sources.size(), std::vector<u64>(count));
+  for (std::size_t j = 0; j < count; ++j)
     for (std::size_t i = 0; i < row.sources.size(); ++i) values[i][j] = any_value(row.sources[i], random, (random() & 3) != 0);
   const bool packed = !row.sources.empty() && row.sources[0].ends_with("x2");
   if (row.sources.size() > 2 || packed) return values;
@@ -157,7 +159,7 @@ inline std::vector<std::vector<u64>> cases_of(const Row& row) {
   std::size_t j = 0;
   for (const u64 a : first)
     for (const u64 b : second) {
-      if (j == kCases * 7 / 8) return values;
+      if (j == count * 7 / 8) return values;
       values[0][j] = low_bits(a, width_of(row.sources[0]));
       if (row.sources.size() == 2) values[1][j] = low_bits(b, width_of(row.sources[1]));
       ++j;
@@ -186,6 +188,20 @@ inline std::string judge(const Row& row, const u64* source, u64 got) {
     at +=
         std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), " %#llx", static_cast<unsigned long long>(source[i]));
   return text;
+}
+
+template <typename T>
+inline const char* type_text() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return "u8";
+  if constexpr (std::is_same_v<T, std::int8_t>) return "s8";
+  if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
+  if constexpr (std::is_same_v<T, std::int16_t>) return "s16";
+  if constexpr (std::is_same_v<T, std::uint32_t>) return "u32";
+  if constexpr (std::is_same_v<T, std::int32_t>) return "s32";
+  if constexpr (std::is_same_v<T, std::uint64_t>) return "u64";
+  if constexpr (std::is_same_v<T, std::int64_t>) return "s64";
+  if constexpr (std::is_same_v<T, float>) return "f32";
+  return "f64";
 }
 
 std::vector<Row> integer_rows();

@@ -4,20 +4,6 @@
 namespace kw::vgpu::host {
 
 template <typename T>
-inline const char* type_text() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return "u8";
-  if constexpr (std::is_same_v<T, std::int8_t>) return "s8";
-  if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
-  if constexpr (std::is_same_v<T, std::int16_t>) return "s16";
-  if constexpr (std::is_same_v<T, std::uint32_t>) return "u32";
-  if constexpr (std::is_same_v<T, std::int32_t>) return "s32";
-  if constexpr (std::is_same_v<T, std::uint64_t>) return "u64";
-  if constexpr (std::is_same_v<T, std::int64_t>) return "s64";
-  if constexpr (std::is_same_v<T, float>) return "f32";
-  return "f64";
-}
-
-template <typename T>
 void add_integer_rows(std::vector<Row>& rows) {
   const std::string t = type_text<T>();
   constexpr int kWidth = sizeof(T) * 8;

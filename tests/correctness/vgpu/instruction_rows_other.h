@@ -132,18 +132,19 @@ inline u64 float_bits(const std::string& to, long double value, int direction) {
 // 8-bit floats by trying all of them: the nearest, of two the one with the even pattern.
 inline u64 byte_bits(bool e4m3, long double value) {
   if (std::isnan(value)) return 0x7f;
+  const u64 largest = e4m3 ? 0x7e : 0x7b, sign = std::signbit(value) ? 0x80 : 0;
+  if (std::fabs(value) > 0x1p17L) return sign | largest;
   u64 best = 0;
   long double distance = std::numeric_limits<long double>::infinity();
-  for (u64 bits = 0; bits <= (e4m3 ? 0x7eU : 0x7bU); ++bits) {
+  for (u64 bits = 0; bits <= largest; ++bits) {
     const int mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, field = static_cast<int>(bits >> mantissa),
               rest = static_cast<int>(bits & ((1U << mantissa) - 1));
     const long double number = std::ldexp(static_cast<long double>(field == 0 ? rest : rest + (1 << mantissa)),
                                           (field == 0 ? 1 : field) - bias - mantissa);
-    const long double away =
-        std::isinf(value) ? (bits == (e4m3 ? 0x7eU : 0x7bU) ? 0.0L : 1.0L) : std::fabs(std::fabs(value) - number);
+    const long double away = std::fabs(std::fabs(value) - number);
     if (away < distance || (away == distance && (bits & 1) == 0)) best = bits, distance = away;
   }
-  return best | (std::signbit(value) ? 0x80 : 0);
+  return best | sign;
 }
 inline long double byte_value(bool e4m3, u64 bits) {
   const int mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, field = static_cast<int>((bits & 0x7f) >> mantissa),

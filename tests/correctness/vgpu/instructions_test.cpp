@@ -76,17 +76,17 @@ class Bench {
   Device& device() { return device_; }
   std::byte* array(std::size_t i) { return arrays_[i]; }
   void fill(std::size_t i, const std::vector<std::uint64_t>& values) {
-    std::memcpy(arrays_[i], values.data(), host::kCases * 8);
+    std::memcpy(arrays_[i], values.data(), values.size() * 8);
     device_.note_host_write(arrays_[i], host::kCases * 8);
   }
   // Runs a kernel whose parameters are the first `count` arrays, the last of them for results.
-  void run(const Module& module, const std::string& kernel, std::size_t count) {
+  void run(const Module& module, const std::string& kernel, std::size_t count, std::size_t threads = host::kCases) {
     const auto function = device_.kernel(module, kernel);
     ASSERT_TRUE(function) << kernel;
     std::memset(arrays_[count - 1], 0xee, host::kCases * 8);
     std::vector<std::byte> params(8 * count);
     std::memcpy(params.data(), arrays_, 8 * count);
-    const auto report = device_.launch(**function, {host::kCases / 256, 1, 1}, {256, 1, 1}, 0, params);
+    const auto report = device_.launch(**function, {static_cast<std::uint32_t>(threads / 256), 1, 1}, {256, 1, 1}, 0, params);
     ASSERT_TRUE(report) << report.error().message;
     for (const Finding& finding : report->findings) ADD_FAILURE() << kernel << ": " << finding.kind << ", " << finding.message;
   }
@@ -106,12 +106,12 @@ void check_rows_on_device(const std::vector<host::Row>& rows) {
     const host::Row& row = rows[r];
     const auto cases = host::cases_of(row);
     for (std::size_t i = 0; i < row.sources.size(); ++i) bench.fill(i, cases[i]);
-    bench.run(**module, "k" + std::to_string(r), row.sources.size() + 1);
+    bench.run(**module, "k" + std::to_string(r), row.sources.size() + 1, cases[0].size());
     if (testing::Test::HasFatalFailure()) return;
     int wrong = 0;
-    for (int j = 0; j < host::kCases && wrong < 3; ++j) {
+    for (std::size_t j = 0; j < cases[0].size() && wrong < 3; ++j) {
       std::uint64_t values[4] = {}, got = 0;
-      for (std::size_t i = 0; i < row.sources.size(); ++i) values[i] = cases[i][static_cast<std::size_t>(j)];
+      for (std::size_t i = 0; i < row.sources.size(); ++i) values[i] = cases[i][j];
       std::memcpy(&got, bench.array(row.sources.size()) + 8 * j, 8);
       const std::string complaint = host::judge(row, values, got);
       if (!complaint.empty() && ++wrong <= 3) ADD_FAILURE() << complaint;

@@ -48,7 +48,7 @@ void check_rows(const std::vector<host::Row>& rows) {
     ASSERT_NE(semantics.lane, nullptr) << row.name;
     const auto cases = host::cases_of(row);
     int wrong = 0;
-    for (int first = 0; first < host::kCases && wrong < 3; first += kLanes) {
+    for (int first = 0; first < static_cast<int>(cases[0].size()) && wrong < 3; first += kLanes) {
       LaneRegister sources[4], result;
       // Of narrow values the upper bits are anything.
       for (std::size_t i = 0; i < row.sources.size(); ++i) {
@@ -190,9 +190,9 @@ TEST(Semantics, AccuracyOfApproximations) {
       LaneRegister a, d;
       float x[kLanes];
       for (int lane = 0; lane < kLanes; ++lane) {
-        const auto u = static_cast<float>(random()) * 0x1p-32F;
-        x[lane] = function.low > 0 ? function.low * std::pow(function.high / function.low, u)
-                                   : function.low + (function.high - function.low) * u;
+        const double u = random() * 0x1p-32;
+        const double low = function.low, high = function.high;
+        x[lane] = static_cast<float>(low > 0 ? low * std::pow(high / low, u) : low + (high - low) * u);
         a.set(lane, 32, std::bit_cast<std::uint32_t>(x[lane]));
       }
       semantics.lane(d.words, a.words, nullptr, nullptr, LaneExtra{});

@@ -17,7 +17,9 @@ std::string error_of(const std::string& text) {
   return loaded.error().message;
 }
 
-std::string body_error(const std::string& body) { return error_of(std::string(kErrorHead) + ".visible .entry k() {\n" + body + "\n}\n"); }
+std::string body_error(const std::string& body) {
+  return error_of(std::string(kErrorHead) + ".visible .entry k() {\n" + body + "\n}\n");
+}
 
 struct BadText {
   const char* body;
