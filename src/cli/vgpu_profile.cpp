@@ -176,7 +176,7 @@ Result<ProgramReport> read_program_report(const fs::path& file) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     KW_TRY(const Json json, parse_json(line, "the program's report"));
-    KW_CHECK(read_fields("the program's report", [&] {
+    const auto take = [&] {
       const auto event = json.at("event").get<std::string>();
       if (event == "launch") {
         report.launches.push_back(json.get<LaunchRecord>());
@@ -187,7 +187,9 @@ Result<ProgramReport> read_program_report(const fs::path& file) {
       } else {
         report.errors.push_back(json.at("message").get<std::string>());
       }
-    }));
+      return true;
+    };
+    KW_TRY([[maybe_unused]] const bool taken, read_fields("the program's report", take));
   }
   return report;
 }

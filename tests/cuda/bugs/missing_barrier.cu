@@ -4,7 +4,7 @@
 __global__ void reverse(int* data) {
   __shared__ int s[128];
   s[threadIdx.x] = data[threadIdx.x];  // expect: shared_race
-  data[threadIdx.x] = s[127 - threadIdx.x];  // expect: shared_race
+  data[threadIdx.x] = s[127 - threadIdx.x];  // expect: shared_race, perhaps uninitialised
 }
 
 int main() {
