@@ -23,16 +23,6 @@ std::string_view kernel_text(std::string_view ptx, const std::string& name) {
   return body.find("mma") != std::string_view::npos ? body : ptx;
 }
 
-// Replaces a special register by a number.
-void set_register(std::string& ptx, const std::string& name, std::uint64_t value) {
-  const std::string number = std::to_string(value);
-  for (std::size_t at = ptx.find(name); at != std::string::npos; at = ptx.find(name, at + number.size())) {
-    const std::size_t end = at + name.size();
-    if (end < ptx.size() && ptx[end] >= '0' && ptx[end] <= '9') continue;
-    ptx.replace(at, name.size(), number);
-  }
-}
-
 // Registers that PTX declares are virtual, each written once: real kernels need far fewer.
 constexpr int kRegistersGuess = 64;
 
@@ -131,7 +121,6 @@ Code Runtime::load(DeviceCode& code) {
   auto text = ptx_text(**image);
   if (!text) return refuse(text.error(), kInvalidKernelImage);
   code.ptx = std::move(*text);
-  if (const Code given = give_grid_barrier(code.ptx); given != kSuccess) return given;
   auto module = device_->load(code.ptx, (*image)->file.empty() ? "device code" : (*image)->file);
   if (!module) return refuse(module.error(), kInvalidPtx);
   code.module = *module;
@@ -144,24 +133,6 @@ Code Runtime::load(DeviceCode& code) {
     *variable.managed = *address;
     host_memory_[reinterpret_cast<std::uintptr_t>(*address)] = {bytes, kManagedMemory, 0, false};
   }
-  return kSuccess;
-}
-
-// cooperative_groups finds the barrier of a grid through two registers that a driver sets for each launch; launches never overlap
-// here, so that one is enough.
-Code Runtime::give_grid_barrier(std::string& ptx) {
-  if (ptx.find("%envreg") == std::string::npos) return kSuccess;
-  constexpr std::size_t kBytes = 256;
-  if (grid_barrier_ == nullptr) {
-    auto memory = device_->allocate(kBytes, "the barrier of the grid");
-    if (!memory) return kMemoryAllocation;
-    grid_barrier_ = *memory;
-    std::memset(grid_barrier_, 0, kBytes);
-    device_->note_host_write(grid_barrier_, kBytes);
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(grid_barrier_);
-  set_register(ptx, "%envreg1", address & 0xffffffffu);
-  set_register(ptx, "%envreg2", address >> 32);
   return kSuccess;
 }
 

@@ -114,7 +114,6 @@ class Runtime {
 
  private:
   Runtime() = default;
-  Code give_grid_barrier(std::string& ptx);
   Code launch_limit(const Kernel& kernel, Code code, std::string message);
   Code check_launch(const Kernel& kernel, const LaunchRequest& request);
   std::optional<std::string> unfit_registers(const Kernel& kernel, std::uint64_t threads) const;
@@ -132,7 +131,6 @@ class Runtime {
   std::map<std::uintptr_t, HostRegion> host_memory_;
   std::map<std::string, int> allocations_;  // how many of a call's so far, for their names
   int launches_ = 0;
-  std::byte* grid_barrier_ = nullptr;
   std::atomic<int> sticky_ = kSuccess;
 };
 
