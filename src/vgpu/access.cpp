@@ -187,7 +187,8 @@ Block* shared_owner(Warp& warp, std::uint64_t address) {
 
 bool resolve(Warp& warp, const Instruction& instruction, std::uint32_t mask, Access& access) {
   if (access.space == Space::shared || access.space == Space::local) {
-    for (std::uint64_t& address : access.addresses) address &= ~kTagMask;
+    // Only those of the mask: the others may be in another space, whose turn comes.
+    for (int i = 0; i < kLanes; ++i) access.addresses[i] &= ((mask >> i) & 1u) != 0 ? ~kTagMask : ~0ull;
   }
   if (!aligned(mask, access)) return report_misaligned(warp, instruction, mask, access);
   switch (access.space) {

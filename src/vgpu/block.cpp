@@ -47,6 +47,8 @@ void make_warp(Block& block, Worker& worker, int index) {
   warp->bases[kConstantBase] = reinterpret_cast<std::byte*>(const_cast<RegisterChunk*>(launch.module->constants.data()));
   warp->bases[kSpecialBase] = reinterpret_cast<std::byte*>(warp->specials.data());
   fill_lane_specials(*warp, launch);
+  // Where cooperative groups find the barrier of the grid.
+  const auto workspace = reinterpret_cast<std::uint64_t>(launch.grid_workspace.data());
   const std::pair<Special, std::uint32_t> fixed[] = {
       {Special::warpid, static_cast<std::uint32_t>(index)},
       {Special::ntid_x, launch.block.x},
@@ -68,7 +70,9 @@ void make_warp(Block& block, Worker& worker, int index) {
       {Special::cluster_nctaid_y, launch.cluster.y},
       {Special::cluster_nctaid_z, launch.cluster.z},
       {Special::cluster_nctarank, launch.cluster.x * launch.cluster.y * launch.cluster.z},
-      {Special::explicit_cluster, launch.cluster == Dim3{} ? 0u : 1u}};
+      {Special::explicit_cluster, launch.cluster == Dim3{} ? 0u : 1u},
+      {Special::envreg1, static_cast<std::uint32_t>(workspace >> 32)},
+      {Special::envreg2, static_cast<std::uint32_t>(workspace)}};
   for (const auto& [which, value] : fixed) fill_special(*warp, which, value);
   block.warps.push_back(std::move(warp));
 }

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "vgpu/access.h"
 
 namespace kw::vgpu {
 
 void LineCounters::add(const LineCounters& other) {
-  for (std::size_t i = 0; i < issued.size(); ++i) issued[i] += other.issued[i];
-  // Everything behind `issued` is a number of 64 bits.
-  auto* own = &warp_instructions;
-  const auto* from = &other.warp_instructions;
-  constexpr std::size_t kNumbers = (sizeof(LineCounters) - offsetof(LineCounters, warp_instructions)) / sizeof(std::uint64_t);
-  for (std::size_t i = 0; i < kNumbers; ++i) own[i] += from[i];
+  // Nothing but numbers of 64 bits.
+  static_assert(std::is_trivially_copyable_v<LineCounters> && sizeof(LineCounters) % sizeof(std::uint64_t) == 0);
+  using Numbers = std::array<std::uint64_t, sizeof(LineCounters) / sizeof(std::uint64_t)>;
+  auto sum = std::bit_cast<Numbers>(*this);
+  const auto more = std::bit_cast<Numbers>(other);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  *this = std::bit_cast<LineCounters>(sum);
 }
 
 namespace {

@@ -12,7 +12,8 @@ namespace kw::vgpu {
 namespace {
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t to) { return static_cast<std::uint32_t>((value + to - 1) / to * to); }
-constexpr std::uint32_t kLargestFrame = 1u << 22;
+constexpr std::uint32_t kLargestFrame = 1u << 19;        // bytes of a thread, as on a GPU
+constexpr std::uint32_t kMostRegisterBytes = 16u << 20;  // of a warp
 
 }  // namespace
 
@@ -184,6 +185,9 @@ void Decoder::run() {
   last.source = now_ != nullptr ? now_->source : -1;
   module_.code.push_back(last);
   function_.end = static_cast<std::uint32_t>(module_.code.size());
+  if (function_.register_bytes > kMostRegisterBytes) {
+    throw DecodeError{parsed_.line, fmt::format("'{}' has too many registers", parsed_.name)};
+  }
   fix_targets(function_.first);
 }
 
@@ -247,6 +251,7 @@ const Decoder::Row Decoder::kRows[] = {{"mov", &Decoder::mov},
                                        {"ldmatrix", &Decoder::ldmatrix},
                                        {"stmatrix", &Decoder::stmatrix},
                                        {"wmma", &Decoder::wmma},
+                                       {"wgmma", &Decoder::wgmma},
                                        {"mapa", &Decoder::mapa},
                                        {"and", &Decoder::logic},
                                        {"or", &Decoder::logic},

@@ -107,6 +107,7 @@ class Decoder {
   void ldmatrix();
   void stmatrix();
   void wmma();
+  void wgmma();  // decode_wgmma.cpp
   std::uint8_t strength() const;
   void element_of(Instruction& instruction, Type& type) const;
   // decode_control.cpp

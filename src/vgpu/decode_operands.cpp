@@ -55,6 +55,8 @@ constexpr SpecialRow kSpecialRows[] = {{"%tid.x", Special::tid_x},
                                        {"%cluster_nctaid.z", Special::cluster_nctaid_z},
                                        {"%cluster_ctarank", Special::cluster_ctarank},
                                        {"%cluster_nctarank", Special::cluster_nctarank},
+                                       {"%envreg1", Special::envreg1},
+                                       {"%envreg2", Special::envreg2},
                                        {"%is_explicit_cluster", Special::explicit_cluster},
                                        {"%current_graph_exec", Special::zero}};
 

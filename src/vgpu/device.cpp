@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "vgpu/decode.h"
@@ -34,6 +36,7 @@ struct Device::Impl {
 
 namespace {
 
+constexpr std::uint32_t kMostLocal = 1u << 19;
 constexpr std::uint32_t kRecursiveStack = 16384;  // of a thread, where the depth of calls is not known
 
 Finding limit_finding(const Function& function, std::string message) {
@@ -278,6 +281,11 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   const Module& module = *function.module;
   launch.local_bytes = function.calls ? module.deepest_frame + (module.recursive ? kRecursiveStack : 0) : function.frame_bytes;
   launch.local_bytes = (launch.local_bytes + 63) / 64 * 64;
+  if (launch.local_bytes > kMostLocal) {
+    report.findings.push_back(limit_finding(
+        function, fmt::format("{} bytes of local memory for a thread; at most {} are possible", launch.local_bytes, kMostLocal)));
+    return report;
+  }
   launch.params.resize(std::max<std::size_t>(params.size(), 1) / sizeof(RegisterChunk) + 1);
   if (!params.empty()) std::memcpy(launch.params.data(), params.data(), params.size());
   launch.options = options;
@@ -307,6 +315,9 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   // A kernel may take the address of its parameters.
   KW_CHECK(
       impl_->memory.adopt(launch.params.data(), launch.params.size() * sizeof(RegisterChunk), "the kernel's parameters", true));
+  launch.grid_workspace.assign(4, RegisterChunk{});
+  KW_CHECK(impl_->memory.adopt(launch.grid_workspace.data(), launch.grid_workspace.size() * sizeof(RegisterChunk),
+                               "the grid's barrier"));
   std::vector<Worker> workers(static_cast<std::size_t>(threads));
   for (Worker& worker : workers) {
     worker.launch = &launch;
@@ -316,8 +327,18 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
     }
   }
   const std::uint64_t resident = std::max<std::uint64_t>(1, resident_blocks(launch) / static_cast<std::uint64_t>(threads));
-  impl_->pool.run(threads, [&](int number) { run_blocks(launch, workers[static_cast<std::size_t>(number)], resident); });
+  std::atomic<bool> out_of_memory{false};
+  impl_->pool.run(threads, [&](int number) {
+    try {
+      run_blocks(launch, workers[static_cast<std::size_t>(number)], resident);
+    } catch (const std::bad_alloc&) {
+      out_of_memory = launch.stop = true;
+    }
+  });
   KW_CHECK(impl_->memory.release(launch.params.data()));
+  KW_CHECK(impl_->memory.release(launch.grid_workspace.data()));
+  if (out_of_memory)
+    return bad_input(fmt::format("the machine has not enough memory to run '{}'", function.name), "use smaller blocks");
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - launch.start).count();
   for (auto& [key, finding] : launch.findings) report.findings.push_back(std::move(finding));
   // What stopped the launch comes first.

@@ -41,6 +41,7 @@ bool exec_ldmatrix(Warp& warp, const Instruction& instruction, std::uint32_t mas
 bool exec_stmatrix(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_wmma_load(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_wmma_store(Warp& warp, const Instruction& instruction, std::uint32_t mask);
+bool exec_wgmma(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_cp_async(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_cp_commit(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_cp_wait(Warp& warp, const Instruction& instruction, std::uint32_t mask);

@@ -288,6 +288,11 @@ bool exec_cp_bulk(Warp& warp, const Instruction& instruction, std::uint32_t mask
     const int lane = std::countr_zero(rest);
     const std::uint32_t bytes = warp.as<std::uint32_t>(instruction.c)[lane];
     if (bytes == 0) continue;
+    if (bytes % 16 != 0) {
+      warp.launch->report("misaligned", warp, instruction, lane,
+                          fmt::format("copies {} bytes in bulk, which is no multiple of 16", bytes), {}, true);
+      return false;
+    }
     Instruction from_part = instruction, to_part = instruction;
     from_part.flags = kWideAddress;
     to_part.flags = kWideAddress | kStore;

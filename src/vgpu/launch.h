@@ -79,7 +79,7 @@ struct Launch {
   std::uint64_t block_count = 0;
   std::uint32_t threads = 0, warps = 0, dynamic_shared = 0, shared_bytes = 0, local_bytes = 0;
   std::uint32_t dynamic_offset = 0;  // where dynamic shared memory begins
-  std::vector<RegisterChunk> params;
+  std::vector<RegisterChunk> params, grid_workspace;
   DeviceOptions options;
   Memory* memory = nullptr;
   CacheModel* l2 = nullptr;

@@ -119,6 +119,8 @@ enum class Special : std::uint8_t {
   cluster_nctaid_z,
   cluster_ctarank,
   cluster_nctarank,
+  envreg1,
+  envreg2,
   count
 };
 

@@ -12,6 +12,8 @@
 
 namespace kw::vgpu {
 
+inline constexpr int kDeepestNesting = 200;  // of blocks and of parentheses
+
 // Thrown within the parser alone; parse_ptx makes an Error of it.
 struct PtxSyntaxError {
   int line;
