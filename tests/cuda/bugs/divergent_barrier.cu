@@ -7,7 +7,7 @@ __global__ void sum(const float* in, float* out) {
   __syncthreads();
   if (threadIdx.x < 20) {
     s[threadIdx.x] += 1;
-    __syncthreads();  // expect: divergent_barrier
+    __syncthreads();  // expect: divergent_barrier, perhaps deadlock
   }
   out[threadIdx.x] = s[threadIdx.x];
 }

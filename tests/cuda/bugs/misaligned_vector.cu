@@ -2,8 +2,7 @@
 
 // A vector load that begins at an odd element.
 __global__ void copy(const float* in, float4* out) {
-  const float4 v = *reinterpret_cast<const float4*>(in + 1 + 4 * threadIdx.x);  // expect: misaligned
-  out[threadIdx.x] = v;
+  out[threadIdx.x] = *reinterpret_cast<const float4*>(in + 1 + 4 * threadIdx.x);  // expect: misaligned
 }
 
 int main() {
