@@ -8,7 +8,7 @@ using namespace cute;
 constexpr int kM = 64, kN = 64, kK = 32;
 
 template <class TiledMma>
-__global__ void product(const half_t* a, const half_t* b, float* c, int m, int n, int k, TiledMma mma) {
+__global__ void cute_product(const half_t* a, const half_t* b, float* c, int m, int n, int k, TiledMma mma) {
   Tensor ma = make_tensor(make_gmem_ptr(a), make_shape(m, k), make_stride(k, Int<1>{}));
   Tensor mb = make_tensor(make_gmem_ptr(b), make_shape(n, k), make_stride(k, Int<1>{}));
   Tensor mc = make_tensor(make_gmem_ptr(c), make_shape(m, n), make_stride(n, Int<1>{}));
@@ -50,7 +50,7 @@ int main() {
   OnDevice<half_t> da(a), db(b);
   OnDevice<float> dc(m * n);
   const auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2>>{});
-  product<<<dim3(m / kM, n / kN), size(mma)>>>(da.data, db.data, dc.data, m, n, k, mma);
+  cute_product<<<dim3(m / kM, n / kN), static_cast<int>(size(mma))>>>(da.data, db.data, dc.data, m, n, k, mma);
   expect_all_close(dc.host(), want, 1e-4, "c");
   return finish();
 }

@@ -11,7 +11,7 @@ using Gemm = cutlass::gemm::device::Gemm<cutlass::half_t, cutlass::layout::RowMa
                                          cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<>, 3>;
 
 int main() {
-  const int m = 96, n = 72, k = 64;
+  const int m = 128, n = 64, k = 64;
   const float alpha = 1.5f, beta = 0.5f;
   Numbers numbers;
   std::vector<cutlass::half_t> a(m * k), b(k * n);
