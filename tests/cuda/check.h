@@ -6,20 +6,20 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK_CUDA(call)                                                                              \
-  do {                                                                                                \
-    const cudaError_t status_ = (call);                                                               \
-    if (status_ != cudaSuccess) {                                                                     \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status_));         \
-      std::exit(1);                                                                                   \
-    }                                                                                                 \
+#define CHECK_CUDA(call)                                                                      \
+  do {                                                                                        \
+    const cudaError_t status_ = (call);                                                       \
+    if (status_ != cudaSuccess) {                                                             \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status_)); \
+      std::exit(1);                                                                           \
+    }                                                                                         \
   } while (false)
 
 struct Numbers {
   unsigned state = 12345;
   unsigned bits() { return state = state * 1664525u + 1013904223u; }
-  float unit() { return static_cast<float>(bits() >> 8) / 16777216.0f; }   // 0 to 1
-  float around() { return unit() * 2 - 1; }                                // -1 to 1
+  float unit() { return static_cast<float>(bits() >> 8) / 16777216.0f; }  // 0 to 1
+  float around() { return unit() * 2 - 1; }                               // -1 to 1
   std::vector<float> floats(std::size_t n) {
     std::vector<float> v(n);
     for (float& x : v) x = around();
