@@ -80,6 +80,19 @@ CLI::App* add_model_command(CLI::App& app, ModelCommandOptions& options, bool& j
   return command;
 }
 
+void add_vgpu_options(CLI::App& command, VgpuOptions& options, bool& json) {
+  command.add_option("--gpu", options.gpu, "the data sheet: a100 (default), h100, ..., or a .json file")->type_name("NAME");
+  command.add_flag("!--no-checks", options.checks, "no checks of memory, races and barriers: three times as fast");
+  command.add_option("--nvcc", options.nvcc_options, "an option for nvcc, such as -Iinclude; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("OPTION");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_option("--timeout", options.deadline, "seconds that one launch may take (default: no limit)")
+      ->check(CLI::Range(0.01, 86400.0));
+  command.add_flag("--json", json, "print one JSON object");
+  command.prefix_command();  // what follows the source belongs to the program
+}
+
 int report(const Result<int>& result, Output& output) {
   if (result) return *result;
   output.error(result.error());
@@ -99,6 +112,7 @@ int run_cli(int argc, char** argv) {
       "  kernelwright describe problems/level1/33_gelu_exact.py\n"
       "  kernelwright verify problems/level1/33_gelu_exact.py my_gelu.cpp\n"
       "  kernelwright measure problems/level1/33_gelu_exact.py my_gelu.cpp\n"
+      "  kernelwright vgpu run my_program.cu\n"
       "Exit status: 0 passed, 1 judged and not passed, 2 bad usage or input, 3 the evaluator itself failed.");
   bool json = false;
   DoctorOptions doctor;
@@ -108,6 +122,7 @@ int run_cli(int argc, char** argv) {
   RunsOptions runs;
   ShowOptions show;
   LedgerOptions ledger;
+  VgpuOptions vgpu;
 
   auto* optimize_command = app.add_subcommand("optimize", "search for the fastest kernel that passes, within a budget");
   add_optimize_options(*optimize_command, optimize, json);
@@ -145,6 +160,17 @@ int run_cli(int argc, char** argv) {
   ModelCommandOptions model;
   auto* model_command = add_model_command(app, model, json);
 
+  auto* vgpu_command = app.add_subcommand("vgpu", "CUDA programs without a GPU: run, checked and counted on a virtual one");
+  vgpu_command->require_subcommand(1);
+  auto* vgpu_run_command =
+      vgpu_command->add_subcommand("run", "vgpu run [options] FILE.cu [arguments...]: compile and run a CUDA program");
+  add_vgpu_options(*vgpu_run_command, vgpu, json);
+  auto* vgpu_profile_command =
+      vgpu_command->add_subcommand("profile", "the same, then counters by source line and an estimate of the time on the GPU");
+  add_vgpu_options(*vgpu_profile_command, vgpu, json);
+  vgpu_profile_command->add_option("--lines", vgpu.lines, "how many lines of the source (default 20)")
+      ->check(CLI::Range(1, 100000));
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -165,6 +191,11 @@ int run_cli(int argc, char** argv) {
     if (*model_command) return report(run_model(model, output), output);
     if (*doctor_command) return report(run_doctor(doctor, output), output);
     if (*describe_command) return report(run_describe(describe, output), output);
+    if (*vgpu_command) {
+      vgpu.profile = static_cast<bool>(*vgpu_profile_command);
+      vgpu.words = (vgpu.profile ? vgpu_profile_command : vgpu_run_command)->remaining();
+      return report(run_vgpu(vgpu, output), output);
+    }
     if (*verify_command) return report(run_verify(judge, output), output);
     return report(run_measure(judge, output), output);
   } catch (const std::exception& e) {

@@ -88,4 +88,17 @@ struct ModelCommandOptions {
 };
 Result<int> run_model(const ModelCommandOptions& options, Output& output);
 
+// vgpu run and vgpu profile.
+struct VgpuOptions {
+  std::vector<std::string> words;  // the source and the program's arguments
+  std::string gpu = "a100";
+  bool checks = true;
+  bool profile = false;
+  int threads = 0;
+  int lines = 20;                         // of the source, in a profile
+  double deadline = 0;                    // seconds of one launch; 0: none
+  std::vector<std::string> nvcc_options;  // added to the compiler's
+};
+Result<int> run_vgpu(const VgpuOptions& options, Output& output);
+
 }  // namespace kw

@@ -1,0 +1,128 @@
+// `kernelwright vgpu run` and `vgpu profile`: a CUDA program compiled, run on the virtual GPU, and what its kernels did.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "cli/commands.h"
+#include "cli/vgpu_profile.h"
+#include "vgpu/toolkit.h"
+
+namespace kw {
+namespace {
+
+constexpr double kDaySeconds = 86400;
+
+struct ProgramEnd {
+  int status = 0;  // as a shell tells it: 128 and the signal's number where one ended it
+  std::string out, err;
+};
+
+int shell_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+// With our own input and output, as if the user had started it.
+Result<ProgramEnd> run_in_front(const Command& command) {
+  std::vector<std::string> words;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name(*entry, std::string_view(*entry).find('='));
+    if (!command.environment.contains(std::string(name))) words.emplace_back(*entry);
+  }
+  for (const auto& [name, value] : command.environment) words.push_back(name + "=" + value);
+  std::vector<char*> environment, arguments;
+  for (std::string& word : words) environment.push_back(word.data());
+  environment.push_back(nullptr);
+  auto argv = command.argv;
+  for (std::string& word : argv) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error = ::posix_spawn(&child, argv.front().c_str(), nullptr, nullptr, arguments.data(), environment.data());
+      error != 0)
+    return internal_error("the compiled program could not be started: " + std::string(std::strerror(error)));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ProgramEnd{shell_status(status), {}, {}};
+}
+
+Result<ProgramEnd> run_captured(Command command) {
+  command.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(kDaySeconds * 1000));
+  KW_TRY(CommandOutcome outcome, run_command(command));
+  return ProgramEnd{outcome.signal != 0 ? 128 + outcome.signal : outcome.exit_code, std::move(outcome.out), std::move(outcome.err)};
+}
+
+Json facts_json(const std::map<std::string, vgpu::PtxasFacts>& facts) {
+  Json json = Json::object();
+  for (const auto& [kernel, entry] : facts)
+    json[kernel] = {{"registers", entry.registers},
+                    {"spill_bytes", entry.spill_store_bytes + entry.spill_load_bytes},
+                    {"stack_bytes", entry.stack_bytes},
+                    {"shared_bytes", entry.shared_bytes}};
+  return json;
+}
+
+std::string summary_line(const vgpu::GpuSheet& sheet, const ProgramReport& report, int status) {
+  std::string text =
+      fmt::format("vgpu: {} (virtual): {} launch{}, ", sheet.name, report.launches.size(), report.launches.size() == 1 ? "" : "es");
+  text += report.findings.empty() ? "no findings"
+                                  : fmt::format("{} finding{}", report.findings.size(), report.findings.size() == 1 ? "" : "s");
+  if (status != 0) text += fmt::format("; the program ended with status {}", status);
+  return text + "\n";
+}
+
+}  // namespace
+
+Result<int> run_vgpu(const VgpuOptions& options, Output& output) {
+  if (options.words.empty())
+    return bad_input("no CUDA source was named", "kernelwright vgpu run FILE.cu [arguments of the program...]");
+  const fs::path source = options.words.front();
+  KW_TRY(const vgpu::GpuSheet sheet, vgpu::load_gpu_sheet(options.gpu));
+  KW_TRY(const TempFolder folder, TempFolder::make("kw-vgpu"));
+  output.progress("compiling " + source.filename().string());
+  vgpu::CompileRequest request;
+  request.source = source;
+  request.program = folder.path() / source.stem();
+  request.options = options.nvcc_options;
+  KW_TRY(const vgpu::CompiledProgram compiled, vgpu::compile_cuda_program(request, sheet));
+  if (!output.json() && !compiled.warnings.empty()) std::fputs(compiled.warnings.c_str(), stderr);
+
+  const fs::path report_file = folder.path() / "report.jsonl", facts_file = folder.path() / "facts.json";
+  KW_CHECK(write_file_atomically(facts_file, facts_json(compiled.facts).dump()));
+  Command command;
+  command.argv.push_back(request.program.string());
+  command.argv.insert(command.argv.end(), options.words.begin() + 1, options.words.end());
+  command.environment = {{"KERNELWRIGHT_VGPU_GPU", options.gpu},
+                         {"KERNELWRIGHT_VGPU_REPORT", report_file.string()},
+                         {"KERNELWRIGHT_VGPU_FACTS", facts_file.string()},
+                         {"KERNELWRIGHT_VGPU_CHECKS", options.checks ? "1" : "0"},
+                         {"KERNELWRIGHT_VGPU_COUNTERS", options.profile || output.json() ? "1" : "0"},
+                         {"KERNELWRIGHT_VGPU_QUIET", output.json() ? "1" : "0"},
+                         {"KERNELWRIGHT_VGPU_THREADS", std::to_string(options.threads)},
+                         {"KERNELWRIGHT_VGPU_DEADLINE", fmt::format("{}", options.deadline)}};
+  output.progress({});
+  KW_TRY(const ProgramEnd end, output.json() ? run_captured(command) : run_in_front(command));
+  KW_TRY(const ProgramReport report, read_program_report(report_file));
+
+  Json json = {{"gpu", {{"id", sheet.id}, {"name", sheet.name}}},
+               {"status", end.status},
+               {"stdout", end.out},
+               {"stderr", end.err},
+               {"findings", report.findings},
+               {"errors", report.errors},
+               {"ptxas", facts_json(compiled.facts)},
+               {"kernels", profile_json(sheet, report)}};
+  std::string text;
+  if (options.profile) text = profile_text(sheet, report, compiled.facts, source, options.lines);
+  output.result(text, json);
+  if (!output.json()) std::fputs(summary_line(sheet, report, end.status).c_str(), stderr);
+  // A finding is not the program's business, but whoever checks it wants to know.
+  return end.status != 0 ? end.status : report.findings.empty() && report.errors.empty() ? kPassed : kNotPassed;
+}
+
+}  // namespace kw

@@ -1,0 +1,30 @@
+// What a program under the virtual GPU reported, read back and put into words: counters by kernel and by source line, and the
+// estimate.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "vgpu/estimate.h"
+#include "vgpu/report_json.h"
+#include "vgpu/toolkit.h"
+
+namespace kw {
+
+struct ProgramReport {
+  std::vector<vgpu::LaunchRecord> launches;
+  std::vector<vgpu::Finding> findings;  // of launches and of calls on the host
+  std::vector<std::string> errors;      // what the virtual GPU could not do
+};
+
+// A report that was never written is an empty one: the program did not use the GPU.
+Result<ProgramReport> read_program_report(const fs::path& file);
+
+// All launches of a kernel with the same shape, together.
+Json profile_json(const vgpu::GpuSheet& sheet, const ProgramReport& report);
+std::string profile_text(const vgpu::GpuSheet& sheet, const ProgramReport& report,
+                         const std::map<std::string, vgpu::PtxasFacts>& facts, const fs::path& source, int most_lines);
+
+}  // namespace kw
