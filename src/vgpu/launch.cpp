@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace kw::vgpu {
@@ -36,7 +37,7 @@ void Launch::report(std::string_view kind, const Warp& warp, const Instruction& 
 
 bool Launch::past_deadline(const Warp& warp) {
   if (!has_deadline || std::chrono::steady_clock::now() < deadline) return false;
-  const Instruction& instruction = module->code[warp.pc];
+  const Instruction& instruction = module->code[std::min<std::size_t>(warp.pc, module->code.size() - 1)];
   report("timeout", warp, instruction, warp.active == 0 ? 0 : std::countr_zero(warp.active),
          fmt::format("the launch has taken longer than {} s; this is where one of its warps was", options.launch_deadline_seconds),
          {}, true);

@@ -175,6 +175,15 @@ TEST(VgpuChecks, DeadlockAtABarrierThatSomeThreadsNeverReach) {
   ASSERT_NE(find_kind(report, "deadlock"), nullptr) << findings_text(report);
 }
 
+TEST(VgpuChecks, TimeoutEndsAnEndlessLoopOverABarrier) {
+  DeviceOptions options;
+  options.launch_deadline_seconds = 0.2;
+  Rig rig(options);
+  rig.load_text(std::string(kChecksHead) + ".visible .entry loop() {\nAGAIN: bar.sync 0;\nbra AGAIN;\n}");
+  const LaunchReport report = rig.run("loop", {1}, {64}, 0);
+  ASSERT_NE(find_kind(report, "timeout"), nullptr) << findings_text(report);
+}
+
 TEST(VgpuChecks, LanesThatWriteDifferentValuesToOnePlace) {
   Rig rig;
   rig.load_text(std::string(kChecksHead) + R"(
