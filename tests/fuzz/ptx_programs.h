@@ -112,6 +112,7 @@ inline constexpr std::string_view kStatements[] = {
     "atom.global.add.u32 %r$, [%d8], %r$;",
     "shfl.sync.bfly.b32 %r$|%p$, %r$, #, 31, -1;",
     "vote.sync.ballot.b32 %r$, %p$, -1;",
+    "bar.sync 0;",
     "membar.gl;",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r$,%r$}, {%r$}, {%f4,%f5,%f6,%f7};",
     "activemask.b32 %r$;",

