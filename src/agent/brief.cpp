@@ -112,10 +112,18 @@ std::string strategy_line(const Strategy& strategy, bool with_reason) {
   return line;
 }
 
+std::string roughly(double number) {
+  if (!(number > 0) || !std::isfinite(number)) return "0";
+  // Steps of about a fifth: 1, 1.2, 1.5, 1.8, 2.2, ... 10.
+  const double steps = 12, exponent = std::round(std::log10(number) * steps) / steps;
+  return fmt::format("{:.2g}", std::pow(10, exponent));
+}
+
 std::string individual_line(const Individual& individual) {
   std::string line = fmt::format("kernel {} by {}: ", individual.index, individual.kernel.author);
   if (individual.passed() && individual.speedup > 0)
-    line += fmt::format("{:.2f}x of PyTorch, {:.0f}% of the ceiling", individual.speedup, 100 * individual.share_of_ceiling);
+    line += fmt::format("about {}x as fast as PyTorch, {}% of the ceiling", roughly(individual.speedup),
+                        roughly(100 * individual.share_of_ceiling));
   else
     line += fmt::format("{} ({})", name_of(individual.verdict), individual.diagnosis);
   const auto does = individual.passed() ? individual.real_strategies() : individual.proposal.strategies;
