@@ -57,9 +57,9 @@ class Model {
 std::vector<Result<Exchange>> chat_many(Model& model, std::span<const ChatRequest> requests, int in_flight);
 
 struct ModelLimits {
-  double max_usd = 0;           // 0: none; checked before a request for its estimate and its longest answer
-  std::int64_t max_tokens = 0;  // 0: none; of prompts and answers together
-  int in_flight = 4;
+  double max_usd = 0;             // 0: none; checked before a request for its estimate and its longest answer
+  std::int64_t max_tokens = 0;    // 0: none; of prompts and answers together
+  int in_flight = 0;              // requests at once; 0: as the configuration file says, else 4
   int attempts = 6;               // for one request, the first included
   int continuations = 3;          // of an answer that was cut off by its length; 0: it stays cut off
   int answer_tokens = 4096;       // where a request says nothing
