@@ -88,9 +88,22 @@ CREATE TABLE lessons (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 2> kMigrations{{
+constexpr std::string_view kExchangeSchema = R"sql(
+CREATE TABLE exchanges (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  run        INTEGER NOT NULL REFERENCES runs (id),
+  purpose    TEXT NOT NULL,
+  record     TEXT NOT NULL CHECK (json_valid(record)),
+  created_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX exchanges_by_run ON exchanges (run, id);
+)sql";
+
+constexpr std::array<Migration, 3> kMigrations{{
     {"problems, machines and evaluations", kFirstSchema},
     {"runs, individuals, ledger and lessons", kRunSchema},
+    {"exchanges with models", kExchangeSchema},
 }};
 
 }  // namespace

@@ -132,6 +132,31 @@ Status RunArchive::finish(const RunRecord& run, std::span<const LedgerEntry> ent
   return transaction.commit();
 }
 
+Result<std::int64_t> RunArchive::add_exchange(std::string_view run_id, const Exchange& exchange) {
+  KW_TRY(const std::int64_t number, run_number(run_id));
+  Exchange kept = exchange;
+  kept.id = 0;  // the row's own number is its id
+  KW_TRY(auto insert,
+         database_->prepare("INSERT INTO exchanges (run, purpose, record, created_at) VALUES (?1, ?2, ?3, " KW_NOW ")"));
+  KW_CHECK(insert.bind(1, number).bind(2, exchange.purpose).bind(3, archived_text(kept)).run());
+  return database_->last_insert_id();
+}
+
+Result<std::vector<Exchange>> RunArchive::exchanges(std::string_view run_id) const {
+  KW_TRY(const std::int64_t number, run_number(run_id));
+  KW_TRY(auto query, database_->prepare("SELECT id, record FROM exchanges WHERE run = ?1 ORDER BY id"));
+  query.bind(1, number);
+  std::vector<Exchange> exchanges;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return exchanges;
+    const std::string what = fmt::format("the archived exchange {} of run {}", query.integer(0), run_id);
+    KW_TRY(Exchange exchange, read_record<Exchange>(query, 1, what));
+    exchange.id = query.integer(0);
+    exchanges.push_back(std::move(exchange));
+  }
+}
+
 template <typename T>
 Result<Numbered<T>> RunArchive::numbered(std::string_view table, std::optional<std::int64_t> limit) const {
   KW_TRY(auto query, database_->prepare(fmt::format("SELECT id, record FROM {} WHERE id <= ?1 ORDER BY id", table)));

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "archive/database.h"
+#include "record/exchange.h"
 #include "record/run.h"
 
 namespace kw {
@@ -40,6 +41,10 @@ class RunArchive {
   // How it ended and what it taught, in one step. A run that had ended before is replaced with its entries and lessons, so
   // that ending a run twice teaches once.
   Status finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons);
+
+  // What a model was asked during a run and what it answered; its id.
+  Result<std::int64_t> add_exchange(std::string_view run_id, const Exchange& exchange);
+  Result<std::vector<Exchange>> exchanges(std::string_view run_id) const;  // in the order in which they were added
 
   // Up to an earlier limit, or everything.
   Result<Numbered<LedgerEntry>> ledger(std::optional<std::int64_t> limit = std::nullopt) const;

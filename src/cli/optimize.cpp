@@ -94,6 +94,26 @@ Result<ModelChoice> choice_of(const OptimizeOptions& options) {
   return choice;
 }
 
+Result<int> show_prompts(const ShowOptions& options, const std::vector<Exchange>& exchanges, Output& output) {
+  if (!options.prompt) {
+    Json list = Json::array();
+    for (const Exchange& exchange : exchanges) {
+      Json row = exchange;
+      row.erase("messages");
+      row.erase("answer");
+      list.push_back(std::move(row));
+    }
+    output.result(exchange_list(exchanges), list);
+    return kPassed;
+  }
+  if (*options.prompt >= static_cast<std::int64_t>(exchanges.size()))
+    return bad_input(fmt::format("run {} has no exchange {}: there were {}", options.run, *options.prompt, exchanges.size()),
+                     fmt::format("kernelwright show {} --prompts", options.run));
+  const auto number = static_cast<std::size_t>(*options.prompt);
+  output.result(exchange_text(exchanges[number], number), exchanges[number]);
+  return kPassed;
+}
+
 }  // namespace
 
 Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
@@ -158,7 +178,12 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
     output.result(with_knobs(individual.kernel.source, individual.proposal.knobs), individual);
     return kPassed;
   }
-  output.result(run_text(*run, individuals, output.paint()), {{"run", *run}, {"individuals", individuals}});
+  KW_TRY(const auto exchanges, archive.runs().exchanges(run->id));
+  if (options.prompts) return show_prompts(options, exchanges, output);
+  const ModelUse use = model_use(run->options.model, exchanges, individuals);
+  Json json{{"run", *run}, {"individuals", individuals}};
+  if (!run->options.model.empty()) json["model"] = json_of(use);
+  output.result(run_text(*run, individuals, output.paint()) + text_of(use), json);
   return kPassed;
 }
 

@@ -151,6 +151,8 @@ Proposal ModelMix::begin_translation(const Individual* parent) {
         std::any_of(has.begin(), has.end(), [&](const std::string& other) { return options_.conflict(id, other); });
     if (there || excluded || !begun_.insert(fmt::format("{} + {}", fmt::join(has, " "), id)).second) continue;
     has.push_back(id);
+    for (const std::string& need : options_.needs(id))
+      if (std::find(has.begin(), has.end(), need) == has.end()) has.push_back(need);
     return proposal_of("translate", parents, has);
   }
   return proposal_of("invent", parents, {});

@@ -23,6 +23,7 @@ struct MixOptions {
   // Strategies that fit the problem, the most promising first.
   std::vector<std::string> promising;
   std::function<bool(const std::string&, const std::string&)> conflict;
+  std::function<std::vector<std::string>(const std::string&)> needs;
 };
 
 class ModelMix : public Policy {

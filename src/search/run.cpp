@@ -200,6 +200,7 @@ class Run {
       mix.seed = record_.options.seed;
       mix.promising = fitting_;
       mix.conflict = [this](const std::string& a, const std::string& b) { return run_pool_.conflict(a, b); };
+      mix.needs = [this](const std::string& id) { return run_pool_.find(id)->needs; };
       policy_ = std::make_unique<ModelMix>(std::move(policy_), std::move(mix));
     }
     return {};
@@ -208,6 +209,7 @@ class Run {
   // The policy hears again what it was told, in the same batches. Of a batch that was cut short the rest is done first.
   Status replay() {
     KW_TRY(std::vector<Individual> archived, evaluator_->archive().runs().individuals(record_.id));
+    for (const Individual& each : archived) extend_pool(run_pool_, each.invented, outcome_.notes);
     std::size_t told = 0;
     while (told < archived.size()) {
       const std::vector<Proposal> asked = policy_->ask();
@@ -223,7 +225,6 @@ class Run {
         unfinished_.assign(asked.begin() + static_cast<std::ptrdiff_t>(count), asked.end());
       }
     }
-    for (const Individual& each : archived) extend_pool(run_pool_, each.invented, outcome_.notes);
     trials_->remember(archived);
     individuals_ = std::move(archived);
     return {};
@@ -231,11 +232,15 @@ class Run {
 
   Status search() {
     double batch_seconds = 0;  // of the quickest so far: the first one draws inputs, too
+    double model_seconds = 0;  // the same where a model writes
     for (;;) {
       if (stop_) return ended("it was interrupted", "stopped");
       if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
       if (unfinished_.empty()) unfinished_ = policy_->ask();
       if (unfinished_.empty()) return ended("there was nothing left to try", "done");
+      const bool asks_model = !unfinished_.front().author.empty() && unfinished_.front().task != "knobs";
+      if (asks_model)
+        if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), model_seconds)) return ended(*why, "done");
       phase_ = policy_->phase();
       report();
       std::vector<Proposal> proposals = unfinished_;
@@ -250,7 +255,8 @@ class Run {
              }));
       KW_CHECK(keep_exchanges());
       const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      batch_seconds = batch_seconds == 0 ? took / 2 : std::min(batch_seconds, took);
+      double& usual = asks_model ? model_seconds : batch_seconds;
+      usual = usual == 0 ? took / 2 : std::min(usual, took);
       untold_.insert(untold_.end(), tried.begin(), tried.end());
       unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(tried.size()));
       if (unfinished_.empty()) {
@@ -288,12 +294,18 @@ class Run {
   }
 
   Status keep_exchanges() {
-    return {};  // EXCHANGES
+    if (!author_) return {};
+    for (const Exchange& exchange : author_->take_exchanges()) {
+      KW_TRY([[maybe_unused]] const std::int64_t id, evaluator_->archive().runs().add_exchange(record_.id, exchange));
+    }
+    return {};
   }
 
   // What is worth knowing of the model's part.
   Status note_model() {
     if (!author_) return {};
+    KW_CHECK(keep_exchanges());
+    KW_TRY(outcome_.exchanges, evaluator_->archive().runs().exchanges(record_.id));
     for (const Individual& each : individuals_)
       for (const std::string& remark : each.remarks)
         if (remark.starts_with("profile findings")) outcome_.notes.push_back(remark);
