@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -106,20 +107,24 @@ std::string foreign_language(const CodeBlock& block) {
   return "";
 }
 
-// A line of words without anything that code has. Comments and literals are blanked out before.
+// A line of words without anything that code has, and with words that only sentences have. Comments and literals are blanked out
+// before.
 bool is_prose(const std::string& line) {
-  int words = 0;
-  bool in_word = false;
-  std::size_t letters = 0;
-  for (const char c : line) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '\'' || static_cast<unsigned char>(c) >= 0x80;
-    if (letter) ++letters;
-    if (letter && !in_word) ++words;
-    in_word = letter;
-    if (std::string_view(";{}()=<>#[]&|+/\\\"_").find(c) != std::string_view::npos) return false;
+  static const std::set<std::string> kOfSentences{"the",  "this", "these", "is",   "are", "we", "you",
+                                                  "that", "it",   "will",  "here", "of",  "to", "an"};
+  if (line.find_first_of(";{}()=<>#[]&|+/\\\"_*") != std::string::npos || line.ends_with(",")) return false;
+  int words = 0, of_sentences = 0;
+  std::string word;
+  for (const char c : line + " ") {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '\'' || static_cast<unsigned char>(c) >= 0x80) {
+      word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    } else if (!word.empty()) {
+      ++words;
+      of_sentences += kOfSentences.contains(word) ? 1 : 0;
+      word.clear();
+    }
   }
-  const bool list = line.find("**") != std::string::npos || line.starts_with("- ") || line.starts_with("### ");
-  return (words >= 4 || (list && words >= 2)) && letters * 2 > line.size();
+  return words >= 4 && of_sentences > 0;
 }
 
 std::optional<std::string> prose_in(const std::string& code) {
