@@ -87,6 +87,28 @@ void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& jso
   add_model_options(command, options.model, false);
 }
 
+CLI::App* add_model_command(CLI::App& app, ModelCommandOptions& options, bool& json) {
+  auto* command = app.add_subcommand("model", "the local language model: get it, serve it; try any model with one question");
+  command->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what) {
+    auto* action = command->add_subcommand(name, what);
+    action->callback([&options, name] { options.action = name; });
+    action->add_flag("--json", json, "print one JSON object");
+    return action;
+  };
+  add("fetch", "download the local model (1.1 GB) and its server into the cache; goes on where it was broken off");
+  auto* serve = add("serve", "serve the local model on this machine until Ctrl-C, as an OpenAI-compatible endpoint");
+  serve->add_option("--port", options.port, "where (default: any that is free)")->check(CLI::Range(1, 65535));
+  serve->add_option("--threads", options.threads, "how many (default: one fewer than the cores)")->check(CLI::Range(1, 4096));
+  auto* test = add("test", "one short exchange, with its time");
+  test->add_option("--model", options.model, "'local' (default), or a provider's name for a model");
+  test->add_option("--base-url", options.base_url, "where the model is served, if not at its provider's own address")
+      ->type_name("URL");
+  test->add_option("--protocol", options.protocol, "openai or anthropic (default: by the model's name)")
+      ->check(CLI::IsMember({"openai", "anthropic"}));
+  return command;
+}
+
 int report(const Result<int>& result, Output& output) {
   if (result) return *result;
   output.error(result.error());
@@ -161,6 +183,9 @@ int run_cli(int argc, char** argv) {
   measure_command->add_option("--time", judge.time, "seconds of timing for each baseline, at the most (default 8)")
       ->check(CLI::Range(0.5, 3600.0));
 
+  ModelCommandOptions model;
+  auto* model_command = add_model_command(app, model, json);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -181,6 +206,7 @@ int run_cli(int argc, char** argv) {
     if (*runs_command) return report(run_runs(runs, output), output);
     if (*show_command) return report(run_show(show, output), output);
     if (*ledger_command) return report(run_ledger(ledger, output), output);
+    if (*model_command) return report(run_model(model, output), output);
     if (*doctor_command) return report(run_doctor(doctor, output), output);
     if (*describe_command) return report(run_describe(describe, output), output);
     if (*verify_command) return report(run_verify(judge, output), output);

@@ -107,4 +107,12 @@ struct LedgerOptions {
 };
 Result<int> run_ledger(const LedgerOptions& options, Output& output);
 
+struct ModelCommandOptions {
+  std::string action;  // fetch, serve, test
+  std::string model = "local", base_url, protocol;
+  int port = 0;     // 0: any that is free
+  int threads = 0;  // 0: one fewer than the cores
+};
+Result<int> run_model(const ModelCommandOptions& options, Output& output);
+
 }  // namespace kw

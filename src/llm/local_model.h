@@ -33,10 +33,10 @@ Result<LocalParts> local_parts();
 Status fetch_local_model(const LocalParts& parts, const Progress& progress, const std::atomic<bool>* cancelled);
 
 struct LocalServerOptions {
-  int port = 0;     // 0: any that is free
-  int threads = 0;  // 0: one fewer than the cores
-  std::string key;  // empty: one of its own
-  Progress progress;
+  int port = 0;       // 0: any that is free
+  int threads = 0;    // 0: one fewer than the cores
+  std::string key{};  // empty: one of its own
+  Progress progress{};
   const std::atomic<bool>* cancelled = nullptr;
 };
 

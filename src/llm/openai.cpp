@@ -1,6 +1,8 @@
 // Chat completions as OpenAI describes them and most other servers understand them.
 #include "llm/provider.h"
 
+#include <algorithm>
+
 namespace kw::llm {
 namespace {
 
@@ -8,6 +10,13 @@ std::vector<std::string> openai_headers(const std::string& key) {
   std::vector<std::string> headers{"Content-Type: application/json", "Accept: text/event-stream"};
   if (!key.empty()) headers.push_back("Authorization: Bearer " + key);
   return headers;
+}
+
+// OpenAI turns down a wish for JSON of which the messages say nothing.
+bool mentions_json(const ChatRequest& request) {
+  return std::any_of(request.messages.begin(), request.messages.end(), [](const ChatMessage& message) {
+    return message.content.find("JSON") != std::string::npos || message.content.find("json") != std::string::npos;
+  });
 }
 
 Json openai_body(const ChatRequest& request, const std::string& model, int max_tokens, const TurnedDown& turned_down) {
@@ -19,7 +28,8 @@ Json openai_body(const ChatRequest& request, const std::string& model, int max_t
   if (accepted("temperature")) body["temperature"] = request.temperature;
   if (request.seed && accepted("seed")) body["seed"] = *request.seed;
   if (!request.stop.empty() && accepted("stop")) body["stop"] = request.stop;
-  if (request.want_json && accepted("response_format")) body["response_format"] = {{"type", "json_object"}};
+  if (request.want_json && mentions_json(request) && accepted("response_format"))
+    body["response_format"] = {{"type", "json_object"}};
   return body;
 }
 

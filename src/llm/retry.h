@@ -20,10 +20,10 @@ enum class Fault {
 struct Judgement {
   Fault fault = Fault::none;
   bool fatal_at_last = false;  // `again` that ends everything where it never goes away
-  std::string why;
-  std::string hint;
-  std::string turned_down;             // for `adapt`
-  std::optional<double> wait_seconds;  // what the server asked for
+  std::string why{};
+  std::string hint{};
+  std::string turned_down{};             // for `adapt`
+  std::optional<double> wait_seconds{};  // what the server asked for
 };
 
 // Of a response whose status is not 200, or that did not arrive.

@@ -43,6 +43,40 @@ class RunArchiveTest : public ::testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(RunArchiveTest, KeepsExchangesByRunInTheirOrder) {
+  const Archive archive = open();
+  RunArchive runs = archive.runs();
+  const auto first = runs.start(sample_run()), second = runs.start(sample_run());
+  ASSERT_TRUE(first.ok() && second.ok());
+  Exchange exchange;
+  exchange.purpose = "translator";
+  exchange.model = "local";
+  exchange.messages = {{"system", "write code"}, {"user", "softmax \xff"}};
+  exchange.answer = "```cpp\n```";
+  exchange.finish = "stop";
+  exchange.input_tokens = 120;
+  exchange.usd = 0.25;
+  exchange.attempts = 2;
+  const auto id = runs.add_exchange(first->id, exchange);
+  ASSERT_TRUE(id.ok()) << id.error().message;
+  exchange.purpose = "debugger";
+  const auto other = runs.add_exchange(first->id, exchange);
+  ASSERT_TRUE(other.ok());
+  EXPECT_NE(*other, *id);
+  const auto kept = runs.exchanges(first->id);
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  ASSERT_EQ(kept->size(), 2U);
+  EXPECT_EQ(kept->front().id, *id);
+  EXPECT_EQ(kept->front().purpose, "translator");
+  EXPECT_EQ(kept->back().purpose, "debugger");
+  EXPECT_EQ(kept->front().messages.front(), exchange.messages.front());
+  EXPECT_EQ(kept->front().answer, exchange.answer);
+  EXPECT_EQ(kept->front().input_tokens, 120);
+  EXPECT_EQ(kept->front().usd, 0.25);
+  EXPECT_TRUE(runs.exchanges(second->id)->empty());
+  EXPECT_FALSE(runs.add_exchange("99", exchange).ok()) << "a run that is not there has no exchanges";
+}
+
 TEST_F(RunArchiveTest, KeepsARunWithItsIndividualsInOrder) {
   {
     const Archive archive = open();
