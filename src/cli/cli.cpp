@@ -48,6 +48,10 @@ void add_model_options(CLI::App& command, ModelChoice& choice, bool required) {
 
 void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  command.add_option("--attempts", options.attempts, "kernels at the most, repaired ones included (default 6)")
+      ->check(CLI::Range(1, 100));
+  command.add_option("--seed", options.seed, "another one gives another answer to the same question, where the model can do that")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{999'999'999}));
   command.add_option("--out", options.out, "where the kernel goes once it passes (default: PROBLEM-MODEL.cpp here)")
       ->type_name("FILE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");

@@ -96,6 +96,8 @@ struct AgentOptions {
   std::string precision = "float32";
   int threads = 0;
   double compile_timeout = 120;
+  int attempts = 6;
+  std::uint64_t seed = 0;
   bool unsafe_no_sandbox = false;
   ModelChoice model;
 };

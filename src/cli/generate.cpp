@@ -32,6 +32,8 @@ Result<int> one_step(const AgentOptions& options, Output& output, std::optional<
   request.problem_file = options.problem;
   request.source = std::move(source);
   request.strategies = options.strategies;
+  request.attempts = options.attempts;
+  request.seed = options.seed;
   request.evaluator.precision = options.precision;
   request.evaluator.threads = options.threads;
   request.evaluator.compile_timeout = options.compile_timeout;

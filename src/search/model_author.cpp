@@ -111,7 +111,7 @@ void ModelAuthor::translate_into(Written& written, Desk& desk, const std::vector
   task.parent = parent;
   task.findings = findings_for(parent, written);
   task.failed = failed;
-  task.seed = context_.individuals->size();
+  task.seed = context_.seed + context_.individuals->size();
   WrittenKernel made = translate(desk, context_.brief, task);
   written.proposal.strategies = strategies;
   std::sort(written.proposal.strategies.begin(), written.proposal.strategies.end());
@@ -131,7 +131,7 @@ void ModelAuthor::invent_into(Written& written, Desk& desk) {
   request.ledger_rows = telling_rows(*context_.ledger, context_.brief.zone, context_.brief.workload_class, kLedgerRows);
   const Individual* parent = request.parents.empty() ? nullptr : request.parents.front();
   request.findings = findings_for(parent, written);
-  request.seed = context_.individuals->size();
+  request.seed = context_.seed + context_.individuals->size();
   StrategyPlan plan = plan_strategies(desk, context_.brief, request);
   for (std::string& line : plan.refused) written.remarks.push_back(std::move(line));
   if (plan.fault && plan.fault->kind == AnswerFault::no_answer) {

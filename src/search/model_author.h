@@ -21,6 +21,7 @@ struct AuthorContext {
   const Ledger* ledger = nullptr;
   const std::vector<Individual>* individuals = nullptr;  // so far
   std::vector<std::string> fitting;                      // strategies that apply, the most promising first
+  std::uint64_t seed = 0;                                // another one gives other answers to the same questions
   std::function<void(const std::string&)> progress;
 };
 

@@ -71,6 +71,7 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
   context.ledger = &ledger;
   context.individuals = &outcome.attempts;
   context.progress = progress;
+  context.seed = request.seed;
   ModelAuthor author(std::move(context));
 
   Proposal next;
@@ -105,6 +106,11 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
     }
     const Conduct conduct = attempt.proposal.task == "drop" ? Conduct{Decision::drop, attempt.diagnosis, -1}
                                                             : decide_by_rules(lineage_of(outcome.attempts, 0));
+    if (conduct.decision != Decision::drop &&
+        static_cast<int>(outcome.attempts.size()) >= request.attempts + (request.source ? 1 : 0)) {
+      outcome.ending = fmt::format("{} attempts were allowed", request.attempts);
+      break;
+    }
     if (conduct.decision == Decision::drop) {
       outcome.ending = conduct.why;
       break;

@@ -14,6 +14,8 @@ struct OneKernelRequest {
   std::string problem_file;
   std::optional<std::string> source;    // to repair; none: write one
   std::vector<std::string> strategies;  // ids to realise
+  int attempts = 6;                     // at the most; 1: the first answer counts, and nothing is repaired
+  std::uint64_t seed = 0;               // of the model's answers
   EvaluatorOptions evaluator;
   Model* model = nullptr;
 };

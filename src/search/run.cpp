@@ -161,6 +161,7 @@ class Run {
     context.ledger = &ledger_;
     context.individuals = &individuals_;
     context.fitting = fitting;
+    context.seed = record_.options.seed;
     context.progress = [this](const std::string& text) { say(text); };
     author_ = std::make_unique<ModelAuthor>(std::move(context));
     fitting_ = fitting;

@@ -29,6 +29,11 @@ IDEA = {"strategies": [{"name": "Alternate the direction of neighbouring chunks"
                         "why": "What one chunk ended with is still cached when the next begins."}], "use": []}
 
 
+def key(folder, value=KEY):
+    """The environment: a key, and no configuration file of whoever runs the tests."""
+    return {"OPENAI_API_KEY": value, "KERNELWRIGHT_CONFIG": folder / "config.toml"}
+
+
 def code(text):
     return f"```cpp\n{text}```\n"
 
@@ -70,9 +75,11 @@ def assert_no_key(kw, *texts, files=()):
 
 def test_a_kernel_is_written_repaired_recorded_and_replayed(kw, server, tmp_path):
     recording, kernel = tmp_path / "exchanges.jsonl", tmp_path / "kernel.cpp"
-    url = server(rules=rules(BROKEN), steps=[{"answer": "I would love to help."}])
     words = ("generate", PROBLEM, "--out", kernel, "--json")
-    written = kw(*words, "--model", "tester", "--base-url", url, "--record", recording, OPENAI_API_KEY=KEY)
+    alone = kw(*words, "--model", "tester", "--base-url", server(rules=rules(BROKEN)), "--attempts", "1", **key(tmp_path))
+    assert alone.status == NOT_PASSED and len(alone.json["attempts"]) == 1, "without the debugger it does not compile"
+    url = server(rules=rules(BROKEN), steps=[{"answer": "I would love to help."}])
+    written = kw(*words, "--model", "tester", "--base-url", url, "--record", recording, **key(tmp_path))
     assert written.status == PASSED, written
     tasks = [(task, verdict) for task, verdict, _ in verdicts(written)]
     assert tasks == [("translate", "compile_failed"), ("repair", "passed")]
@@ -93,7 +100,7 @@ def test_a_users_kernel_is_repaired(kw, server, tmp_path):
     kernel, out = tmp_path / "mine.cpp", tmp_path / "out.cpp"
     kernel.write_text(BROKEN)
     url = server(rules=rules(GOOD))
-    run = kw("repair", PROBLEM, kernel, "--model", "tester", "--base-url", url, "--out", out, OPENAI_API_KEY=KEY)
+    run = kw("repair", PROBLEM, kernel, "--model", "tester", "--base-url", url, "--out", out, **key(tmp_path))
     assert run.status == PASSED, run
     assert out.read_text() == GOOD and kernel.read_text() == BROKEN, "the user's own file is left as it is"
     assert "cause: a semicolon is missing" in run.out
@@ -104,16 +111,16 @@ def test_what_the_user_has_to_mend(kw, server, tmp_path):
     url = server()
     kernel = tmp_path / "empty.cpp"
     kernel.write_text("\n")
-    assert_refused(kw("repair", PROBLEM, kernel, "--model", "tester", "--base-url", url, OPENAI_API_KEY=KEY), "is empty")
+    assert_refused(kw("repair", PROBLEM, kernel, "--model", "tester", "--base-url", url, **key(tmp_path)), "is empty")
     assert_refused(kw("generate", PROBLEM, "--model", "tester", "--base-url", url, "--record", "a", "--replay", "b"), "do not go together")
-    assert kw("generate", PROBLEM, "--model", "tester", "--base-url", url, OPENAI_API_KEY="wrong-key-1").status == BAD_INPUT
+    assert kw("generate", PROBLEM, "--model", "tester", "--base-url", url, **key(tmp_path, "wrong-key-1")).status == BAD_INPUT
 
 
 def test_a_search_under_faults_ends_with_a_passed_kernel(kw, server, tmp_path):
     url = server(rules=rules(GOOD), fault_rate=0.3, seed=7)
     kernel = tmp_path / "kernel.cpp"
     run = kw("optimize", PROBLEM, "--search", "refine", "--evaluations", "8", "--seed", "5", "--baseline", "eager", "--model", "tester",
-             "--base-url", url, "--out", kernel, "--json", OPENAI_API_KEY=KEY)
+             "--base-url", url, "--out", kernel, "--json", **key(tmp_path))
     assert run.status == PASSED, run
     result = run.json
     authors = {individual["proposal"].get("author", "playbook") for individual in result["individuals"]}
@@ -131,7 +138,7 @@ def test_a_search_under_faults_ends_with_a_passed_kernel(kw, server, tmp_path):
     assert "model" in kw("show", "1").out
     assert_no_key(kw, run.out, run.err, one.out, files=[kernel])
     # Going on needs the model that the run began with; its name and address are known, its key is not kept.
-    more = kw("optimize", "--resume", "1", "--evaluations", "9", "--baseline", "eager", "--out", kernel, "--json", OPENAI_API_KEY=KEY)
+    more = kw("optimize", "--resume", "1", "--evaluations", "9", "--baseline", "eager", "--out", kernel, "--json", **key(tmp_path))
     assert more.status in (PASSED, NOT_PASSED), more
     sources = [(i["index"], i["assembly_hash"]) for i in result["individuals"]]
     assert [(i["index"], i["assembly_hash"]) for i in more.json["individuals"]][:len(sources)] == sources
