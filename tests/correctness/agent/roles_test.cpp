@@ -19,6 +19,13 @@ const std::string kKernel =
     "#include \"problem.h\"\nextern \"C\" void kw_kernel(const float* x, float* out) {\n  for (int i = 0; i < 16; ++i) out[i] = 2 "
     "* x[i];\n}\n";
 
+Diagnosis compile_error() {
+  Diagnosis diagnosis;
+  diagnosis.stage = "compile";
+  diagnosis.summary = "expected ';'";
+  return diagnosis;
+}
+
 class RolesTest : public ::testing::Test {
  protected:
   RolesTest() {
@@ -144,8 +151,20 @@ TEST_F(RolesTest, TheDebuggerDiagnosesThenPatches) {
   EXPECT_NE(model.text_of(1).find("> cause: the factor"), std::string::npos);
 }
 
+TEST_F(RolesTest, ASmallModelReadsTheSamePromptTwiceUpToTheQuestion) {
+  ScriptedModel small(8192);
+  Desk tight(small, library());
+  small.answer("debugger/diagnose", R"({"cause": "c", "fix": "f"})");
+  small.answer("debugger/patch", "<<<<<<< FIND\n2 * x[i]\n=======\nx[i]\n>>>>>>> REPLACE\n");
+  EXPECT_FALSE(repair(tight, brief, {kKernel, Verdict::compile_failed, compile_error(), {}, {}}).fault);
+  const std::string first = small.text_of(0), second = small.text_of(1);
+  const auto shared = std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin();
+  EXPECT_GT(shared, static_cast<std::ptrdiff_t>(first.find("out[i] = 2 * x[i]")))
+      << "a server that keeps its cache reads the source once";
+}
+
 TEST_F(RolesTest, EditsThatDoNotFitGetOneRound) {
-  const Failure failure{kKernel, Verdict::compile_failed, {"compile", "expected ';'"}, {}, {}};
+  const Failure failure{kKernel, Verdict::compile_failed, compile_error(), {}, {}};
   model.answer("debugger/diagnose", R"({"cause": "c", "fix": "f"})");
   model.answer("debugger/patch", "<<<<<<< FIND\nfloat\n=======\ndouble\n>>>>>>> REPLACE\n");
   model.answer("debugger/patch", "<<<<<<< FIND\nnot there\n=======\nx\n>>>>>>> REPLACE\n");
@@ -158,7 +177,7 @@ TEST_F(RolesTest, EditsThatDoNotFitGetOneRound) {
 }
 
 TEST_F(RolesTest, AWholeKernelInPlaceOfEditsIsTakenAndCounted) {
-  const Failure failure{"broken", Verdict::compile_failed, {"compile", "expected ';'"}, {}, {}};
+  const Failure failure{"broken", Verdict::compile_failed, compile_error(), {}, {}};
   model.answer("debugger/diagnose", "who knows");
   model.answer("debugger/diagnose", R"({"cause": 3})");
   model.answer("debugger/patch", "```cpp\n" + kKernel + "```");

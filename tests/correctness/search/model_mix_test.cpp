@@ -233,9 +233,13 @@ TEST(LineageTest, AttemptsBelongToTheirRootAndStructureStalls) {
   std::vector<Individual> all(6);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].index = static_cast<std::int64_t>(i);
   all[1].proposal.task = "translate";
-  all[2].proposal = {.origin = "model", .parents = {1}, .task = "repair"};
-  all[4].proposal = {.origin = "model", .parents = {2}, .task = "regenerate"};
-  all[5].proposal = {.origin = "model", .parents = {4}, .task = "translate"};
+  const auto child = [&](std::size_t index, std::int64_t parent, const char* task) {
+    all[index].proposal.parents = {parent};
+    all[index].proposal.task = task;
+  };
+  child(2, 1, "repair");
+  child(4, 2, "regenerate");
+  child(5, 4, "translate");
   EXPECT_EQ(lineage_root(all, 4), 1);
   EXPECT_EQ(lineage_root(all, 5), 5) << "a child, no further attempt";
   EXPECT_EQ(lineage_of(all, 1).size(), 3U);
