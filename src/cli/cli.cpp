@@ -161,7 +161,7 @@ int run_cli(int argc, char** argv) {
   show_command->add_option("--kernel", show.kernel, "print the source of this kernel of the run")->check(CLI::Range(0, 100000000));
   auto* prompts =
       show_command->add_option("--prompts", show.prompt, "list the exchanges with the model, or print this one in full");
-  prompts->expected(0, 1)->type_name("[N]")->check(CLI::Range(0, 100000000));
+  prompts->expected(0, 1)->type_name("[N]");
   show_command->add_flag("--json", json, "print one JSON object");
   auto* ledger_command = app.add_subcommand("ledger", "what each strategy promised and what it gave, over all runs");
   ledger_command->add_option("--zone", ledger.zone, "memory, balanced, compute or latency")

@@ -82,8 +82,8 @@ Result<int> run_runs(const RunsOptions& options, Output& output);
 struct ShowOptions {
   std::string run;
   std::optional<std::int64_t> kernel;  // print this individual's source
-  bool prompts = false;                // list the exchanges with the model
-  std::optional<std::int64_t> prompt;  // print this one in full
+  bool prompts = false;                // show the exchanges with the model
+  std::string prompt;                  // print this one in full; no number: list them
 };
 Result<int> run_show(const ShowOptions& options, Output& output);
 

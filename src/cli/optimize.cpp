@@ -95,7 +95,12 @@ Result<ModelChoice> choice_of(const OptimizeOptions& options) {
 }
 
 Result<int> show_prompts(const ShowOptions& options, const std::vector<Exchange>& exchanges, Output& output) {
-  if (!options.prompt) {
+  const bool is_number =
+      !options.prompt.empty() && options.prompt.size() < 10 && options.prompt.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number && !options.prompt.empty() && options.prompt != "true")  // what CLI11 makes of an option without a value
+    return bad_input(fmt::format("--prompts {} is no number of an exchange", options.prompt),
+                     fmt::format("kernelwright show {} --prompts", options.run));
+  if (!is_number) {
     Json list = Json::array();
     for (const Exchange& exchange : exchanges) {
       Json row = exchange;
@@ -106,10 +111,10 @@ Result<int> show_prompts(const ShowOptions& options, const std::vector<Exchange>
     output.result(exchange_list(exchanges), list);
     return kPassed;
   }
-  if (*options.prompt >= static_cast<std::int64_t>(exchanges.size()))
-    return bad_input(fmt::format("run {} has no exchange {}: there were {}", options.run, *options.prompt, exchanges.size()),
+  const auto number = static_cast<std::size_t>(std::stoul(options.prompt));
+  if (number >= exchanges.size())
+    return bad_input(fmt::format("run {} has no exchange {}: there were {}", options.run, number, exchanges.size()),
                      fmt::format("kernelwright show {} --prompts", options.run));
-  const auto number = static_cast<std::size_t>(*options.prompt);
   output.result(exchange_text(exchanges[number], number), exchanges[number]);
   return kPassed;
 }
