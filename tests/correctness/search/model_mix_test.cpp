@@ -33,14 +33,21 @@ MixOptions options_for(PlantedLandscape& land, const SearchContext& context) {
   return options;
 }
 
-// The outcome of a model's proposal: what its kernel does is what was asked for, times a factor that the test decides.
-Individual by_model(PlantedLandscape& land, const Proposal& proposal, double factor, bool passes) {
+// So many strategies that no policy runs out of them in a test.
+PlantedLandscape plain_of_many() {
+  PlantedLandscape land = slope();
+  for (int i = 0; i < 10; ++i) land.add("little" + std::to_string(i), 0.01 * (i - 5), 1.1);
+  return land;
+}
+
+// The outcome of a model's proposal, as fast as the test says.
+Individual by_model(PlantedLandscape& land, const Proposal& proposal, double speedup, bool passes) {
   Individual made = land.evaluate(proposal, 1);
   made.kernel.author = proposal.author;
   made.kernel.source = "by a model " + std::to_string(made.index);
   made.assembly_hash = made.kernel.source;
   made.duplicate_of = -1;
-  made.speedup *= factor;
+  made.speedup = speedup;
   made.interval = {made.speedup * 0.99, made.speedup * 1.01};
   if (!passes) {
     made.verdict = Verdict::compile_failed;
@@ -82,7 +89,7 @@ TEST(ModelMixTest, WithoutAnAnswerThePolicyDecidesAsBefore) {
     auto policy = make_policy(name, alone.context(3, 2));
     alone.drive(**policy, 30);
     const SearchContext context = mixed.context(3, 2);
-    ModelMix mix(std::move(*make_policy(name, context)), options_for(mixed, context));
+    ModelMix mix(make_policy(name, context).value(), options_for(mixed, context));
     std::vector<std::string> own;
     // What the model does not answer must not change anything that the policy decides.
     PlantedLandscape shadow = slope();
@@ -108,7 +115,6 @@ TEST(ModelMixTest, WithoutAnAnswerThePolicyDecidesAsBefore) {
     }
     ASSERT_EQ(own.size(), alone.individuals.size()) << name;
     for (std::size_t i = 0; i < own.size(); ++i) EXPECT_EQ(own[i], Json(alone.individuals[i].proposal).dump()) << name << " " << i;
-    EXPECT_TRUE(mix.model_is_off());
   }
 }
 
@@ -129,13 +135,13 @@ TEST(ModelMixTest, RecordsOfARunWithoutAModelReadAsTheyAlwaysDid) {
 }
 
 TEST(ModelMixTest, TheShareFollowsWhatTheModelEarns) {
-  const auto share = [](double factor, bool passes) {
-    PlantedLandscape land = slope();
+  const auto share = [](double growth, bool passes) {
+    PlantedLandscape land = plain_of_many();
     const SearchContext context = land.context(1);
-    ModelMix mix(std::move(*make_policy("evolve", context)), options_for(land, context));
+    ModelMix mix(make_policy("evolve", context).value(), options_for(land, context));
     int number = 0;
     const auto turns = drive(land, mix, 60, [&](PlantedLandscape& here, const Proposal& proposal) {
-      return by_model(here, proposal, std::pow(factor, ++number), passes);
+      return by_model(here, proposal, 2 * std::pow(growth, ++number), passes);
     });
     EXPECT_FALSE(turns.front().model) << "the policy's seeds come first";
     return static_cast<double>(turns_of_model(turns)) / static_cast<double>(turns.size());
@@ -151,9 +157,9 @@ TEST(ModelMixTest, FailuresGoThroughTheConductor) {
   const SearchContext context = land.context(1);
   MixOptions options = options_for(land, context);
   options.model_first = true;
-  ModelMix mix(std::move(*make_policy("refine", context)), options);
+  ModelMix mix(make_policy("refine", context).value(), options);
   std::vector<Proposal> models;
-  drive(land, mix, 25, [&](PlantedLandscape& here, const Proposal& proposal) {
+  drive(land, mix, 200, [&](PlantedLandscape& here, const Proposal& proposal) {
     models.push_back(proposal);
     return by_model(here, proposal, 1, models.size() == 3);
   });
@@ -171,11 +177,11 @@ TEST(ModelMixTest, FailuresGoThroughTheConductor) {
 TEST(ModelMixTest, IdeasAreOfEveryKindAndEndWithPatience) {
   PlantedLandscape land = slope();
   const SearchContext context = land.context(1);
-  ModelMix mix(std::move(*make_policy("refine", context)), options_for(land, context));
+  ModelMix mix(make_policy("refine", context).value(), options_for(land, context));
   std::set<std::string> tasks;
   drive(land, mix, 500, [&](PlantedLandscape& here, const Proposal& proposal) {
     tasks.insert(proposal.task);
-    return by_model(here, proposal, 0.5, true);
+    return by_model(here, proposal, 0.2, true);
   });
   EXPECT_TRUE(tasks.contains("translate") && tasks.contains("invent") && tasks.contains("cross"));
   EXPECT_LT(land.individuals.size(), 200U) << "a model that gains nothing is not asked for ever";
@@ -185,7 +191,7 @@ TEST(ModelMixTest, IdeasAreOfEveryKindAndEndWithPatience) {
 TEST(ModelMixTest, AModelsKernelThatLeadsHasItsKnobsTuned) {
   PlantedLandscape land = slope();
   const SearchContext context = land.context(1);
-  ModelMix mix(std::move(*make_policy("refine", context)), options_for(land, context));
+  ModelMix mix(make_policy("refine", context).value(), options_for(land, context));
   int tuned = 0;
   drive(land, mix, 60, [&](PlantedLandscape& here, const Proposal& proposal) {
     Individual made = by_model(here, proposal, 40, true);
@@ -204,9 +210,7 @@ TEST(ModelMixTest, AModelsKernelThatLeadsHasItsKnobsTuned) {
 TEST(ModelMixTest, TellingAgainGivesTheSameDecisions) {
   PlantedLandscape land = slope();
   const SearchContext context = land.context(5, 2);
-  const auto fresh = [&] {
-    return std::make_unique<ModelMix>(std::move(*make_policy("evolve", context)), options_for(land, context));
-  };
+  const auto fresh = [&] { return std::make_unique<ModelMix>(make_policy("evolve", context).value(), options_for(land, context)); };
   const auto first = fresh();
   std::vector<std::vector<Individual>> batches;
   std::vector<std::string> asked;
@@ -270,7 +274,7 @@ class ModelAuthorTest : public ::testing::Test {
   ModelAuthorTest() {
     auto read = Library::load(fs::path(KW_TESTS_FOLDER).parent_path());
     library = std::move(*read);
-    pool = std::move(*StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies"));
+    pool = StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies").value();
     AuthorContext context;
     context.model = &model;
     context.library = &library;
@@ -318,7 +322,7 @@ TEST_F(ModelAuthorTest, IdeasExtendThePoolOfTheRun) {
   EXPECT_EQ(author->take_exchanges().size(), 2U);
   EXPECT_TRUE(author->take_exchanges().empty());
   // A run that is resumed has the same pool again.
-  auto own = *StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies");
+  StrategyPool own = StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies").value();
   std::vector<std::string> remarks;
   extend_pool(own, written.invented, remarks);
   EXPECT_EQ(own.ids(), pool.ids());
