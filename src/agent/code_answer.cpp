@@ -137,7 +137,8 @@ std::optional<std::string> prose_in(const std::string& code) {
 std::optional<std::string> elision_in(const std::string& code) {
   static const std::regex kElision(
       "(//|/\\*).*(\\.\\.\\.\\s*(rest|existing|remaining|same|other|unchanged|as before|your)|(rest of|remaining|existing) "
-      "(the )?(code|kernel|implementation)( here| goes| unchanged| remains)?|(your|implement|add|insert|put) .{0,40}(code|logic|"
+      "(the )?(code|kernel|implementation)( here| goes| unchanged| remains| as before)|(your|implement|add|insert|put) "
+      ".{0,40}(code|logic|"
       "implementation|computation) (goes )?here)",
       std::regex::icase);
   for (const std::string& line : lines_of(code))

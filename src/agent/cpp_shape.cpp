@@ -216,9 +216,15 @@ std::vector<Knob> knobs_of(const std::string& source) {
     for (const std::string& word : tokens_of(values))
       if (word != "-") knob.values.push_back(std::stoll(word));
     if (values.find('-') != std::string::npos || knob.values.size() > kMostKnobValues) continue;
-    std::smatch set;
-    if (!std::regex_search(source, set, std::regex("#define\\s+" + knob.name + "\\s+([0-9]{1,9})\\b"))) continue;
-    knob.standard = std::stoll(set[1]);
+    const std::regex definition("^\\s*#\\s*define\\s+" + knob.name + "\\s+([0-9]{1,9})\\b.*");
+    bool defined = false;
+    for (const std::string& other : lines_of(source)) {
+      std::smatch set;
+      if (defined || other.size() > 300 || !std::regex_match(other, set, definition)) continue;
+      knob.standard = std::stoll(set[1]);
+      defined = true;
+    }
+    if (!defined) continue;
     const bool known = std::any_of(knobs.begin(), knobs.end(), [&](const Knob& other) { return other.name == knob.name; });
     // Without a guard in the text a value from outside would be a redefinition.
     const bool guarded = source.find("ifndef " + knob.name) != std::string::npos;

@@ -19,6 +19,8 @@ std::string RecordCheck::text(const std::string& field, std::size_t longest) {
   const Json& value = json_.at(field);
   if (!value.is_string()) return problem(field, "must be a text"), "";
   std::string text = value.get<std::string>();
+  // What is printed later must not command a terminal.
+  std::erase_if(text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; });
   if (text.find_first_not_of(" \t\n") == std::string::npos) return problem(field, "is empty"), "";
   if (text.size() > longest) return problem(field, fmt::format("has {} characters, at most {} are read", text.size(), longest)), "";
   return text;

@@ -13,6 +13,7 @@
 #include "agent/debugger.h"
 #include "agent/strategist.h"
 #include "agent/translator.h"
+#include "llm/continuation.h"
 #include "search/lineage.h"
 
 namespace kw {
@@ -21,6 +22,13 @@ namespace {
 constexpr std::size_t kLedgerRows = 12;
 
 std::string fault_text(const Fault& fault) { return fmt::format("{}: {}", name_of(fault.kind), fault.detail.substr(0, 300)); }
+
+// One line that can be printed and stored, whatever a model wrote.
+std::string clean_line(const std::string& text) {
+  std::string line;
+  for (const char c : llm::as_utf8(text)) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return line;
+}
 
 void add_new(std::vector<std::string>& ids, const std::vector<std::string>& more, const StrategyPool& pool) {
   for (const std::string& id : more) {
@@ -227,6 +235,8 @@ Written ModelAuthor::write_one(const Proposal& proposal) {
   written.faults = desk.take_faults();
   for (const std::string& section : desk.take_left_out())
     written.remarks.push_back(fmt::format("left out of a prompt: {}", section));
+  written.failure = clean_line(written.failure);
+  for (std::string& remark : written.remarks) remark = clean_line(remark);
   written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return written;
 }
