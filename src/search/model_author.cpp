@@ -67,6 +67,13 @@ class ModelAuthor::Observed : public Model {
 };
 
 void extend_pool(StrategyPool& pool, const std::vector<Strategy>& strategies, std::vector<std::string>& remarks) {
+  if (strategies.empty()) return;
+  std::vector<Strategy> together = pool.all();
+  together.insert(together.end(), strategies.begin(), strategies.end());
+  if (auto extended = StrategyPool::from(std::move(together))) {
+    pool = std::move(*extended);
+    return;
+  }
   for (const Strategy& strategy : strategies) {
     std::vector<Strategy> all = pool.all();
     all.push_back(strategy);

@@ -140,7 +140,7 @@ TEST(ModelMixTest, TheShareFollowsWhatTheModelEarns) {
     const SearchContext context = land.context(1);
     ModelMix mix(make_policy("evolve", context).value(), options_for(land, context));
     int number = 0;
-    const auto turns = drive(land, mix, 60, [&](PlantedLandscape& here, const Proposal& proposal) {
+    const auto turns = drive(land, mix, 45, [&](PlantedLandscape& here, const Proposal& proposal) {
       return by_model(here, proposal, 2 * std::pow(growth, ++number), passes);
     });
     EXPECT_FALSE(turns.front().model) << "the policy's seeds come first";
@@ -274,7 +274,7 @@ class ModelAuthorTest : public ::testing::Test {
   ModelAuthorTest() {
     auto read = Library::load(fs::path(KW_TESTS_FOLDER).parent_path());
     library = std::move(*read);
-    pool = StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies").value();
+    pool = few();
     AuthorContext context;
     context.model = &model;
     context.library = &library;
@@ -296,6 +296,15 @@ class ModelAuthorTest : public ::testing::Test {
     proposal.parents = std::move(parents);
     proposal.strategies = std::move(strategies);
     return proposal;
+  }
+  static StrategyPool few() {
+    Strategy vectors;
+    vectors.id = "explicit_vectors";
+    vectors.name = vectors.why = vectors.applies = "write inner loops with vector types";
+    vectors.lever = "vectorise";
+    vectors.zones = {"memory"};
+    vectors.predicts = 2;
+    return StrategyPool::from({vectors}).value();
   }
   Written write(const Proposal& proposal) { return author->write({proposal}).front(); }
 
@@ -322,7 +331,7 @@ TEST_F(ModelAuthorTest, IdeasExtendThePoolOfTheRun) {
   EXPECT_EQ(author->take_exchanges().size(), 2U);
   EXPECT_TRUE(author->take_exchanges().empty());
   // A run that is resumed has the same pool again.
-  StrategyPool own = StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies").value();
+  StrategyPool own = few();
   std::vector<std::string> remarks;
   extend_pool(own, written.invented, remarks);
   EXPECT_EQ(own.ids(), pool.ids());
