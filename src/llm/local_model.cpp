@@ -137,6 +137,9 @@ Result<std::unique_ptr<Model>> open_local_model(Settings settings, const ModelOp
       options.context_tokens > 0 ? std::min(options.context_tokens, parts.context_tokens) : parts.context_tokens;
   settings.price = Price{};
   settings.limits.in_flight = 1;  // more at once would only make each slower
+  // A small model that does not come to an end rarely comes to one later, and each token takes a tenth of a second.
+  settings.limits.continuations = std::min(settings.limits.continuations, 1);
+  settings.limits.answer_tokens = std::min(settings.limits.answer_tokens, 2048);
   settings.limits.idle_seconds = std::max(settings.limits.idle_seconds, kLocalIdle);
   settings.limits.total_seconds = std::max(settings.limits.total_seconds, kLocalTotal);
   auto keeper = std::make_shared<ServerKeeper>(std::move(parts),

@@ -25,6 +25,11 @@ bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n"
 
 Error cancelled_error() { return bad_input("the model's answer was not waited for: cancelled", "run the command again"); }
 
+// What a server sends is quoted instead of what a parser says of it.
+Error not_understood(const std::string& data) {
+  return internal_error(fmt::format("'{}' cannot be understood", as_utf8(data.substr(0, 100))));
+}
+
 }  // namespace
 
 // One of the places for requests under way.
@@ -89,10 +94,10 @@ void RemoteModel::judge_reply(const HttpResponse& response, const Status& stream
   const auto longest = static_cast<std::size_t>(settings_.limits.answer_bytes);
   const auto fault = [&](Fault kind, std::string why) { attempt.judgement = {.fault = kind, .why = std::move(why), .hint = ""}; };
   if (reply.text.size() > longest) {
-    reply.text.resize(longest);
+    reply.text = as_utf8(reply.text.substr(0, longest));
     return fault(Fault::prompt, fmt::format("the answer is longer than {} bytes and was cut off", longest));
   }
-  if (!stream) return fault(Fault::again, fmt::format("the stream is malformed: {}", stream.error().message));
+  if (!stream) return fault(Fault::again, fmt::format("the answer is malformed: {}", stream.error().message));
   if (!reply.refusal.empty())
     return fault(reply.try_again ? Fault::again : Fault::prompt, fmt::format("the server broke off: {}", reply.refusal));
   if (!reply.complete) {
@@ -114,9 +119,13 @@ RemoteModel::Attempt RemoteModel::attempt(const Endpoint& endpoint, const ChatRe
     turned_down = turned_down_;
   }
   Attempt attempt;
+  attempt.key = endpoint.key;
   Reply& reply = attempt.reply;
   Status stream;
-  SseReader reader([&](const SseEvent& event) { return provider.read_event(event, reply); });
+  SseReader reader([&](const SseEvent& event) -> Status {
+    if (!provider.read_event(event, reply)) return not_understood(event.data);
+    return {};
+  });
   auto told = WaitClock::now();
   HttpRequest http_request;
   http_request.url = endpoint_url(provider, endpoint.base_url);
@@ -138,15 +147,17 @@ RemoteModel::Attempt RemoteModel::attempt(const Endpoint& endpoint, const ChatRe
   HttpResponse response = http(http_request);
   // Whatever a server sends back may quote the request's headers.
   for (std::string* text : {&response.body, &response.reason, &response.location, &reply.text, &reply.refusal})
-    *text = endpoint.key.redact(*text);
+    *text = as_utf8(endpoint.key.redact(*text));
   if (!stream) stream.error().message = endpoint.key.redact(stream.error().message);
   if (response.status != 200) {
     attempt.judgement = judge_response(response, provider, turned_down, settings_.model, endpoint.base_url);
     return attempt;
   }
-  if (!response.body.empty()) {
-    auto whole = parse_json(response.body, "the answer of the model's server");
-    stream = whole ? provider.read_whole(*whole, reply) : Status(std::move(whole.error()));
+  if (response.body.starts_with("data:") || response.body.starts_with("event:")) {  // a stream that is not called one
+    stream = reader.feed(response.body);
+  } else if (!response.body.empty()) {
+    const auto whole = parse_json(response.body, "");
+    if (!whole || !provider.read_whole(*whole, reply)) stream = not_understood(response.body);
   }
   judge_reply(response, stream, attempt);
   return attempt;
@@ -228,7 +239,8 @@ Status RemoteModel::answer(const ChatRequest& request, Exchange& exchange) {
       exchange.error = asked ? asked->judgement.why : asked.error().message;
       return {};
     }
-    exchange.answer = piece == 0 ? asked->reply.text : joined(exchange.answer, asked->reply.text);
+    // Joined pieces may make a key whole that no piece had.
+    exchange.answer = asked->key.redact(piece == 0 ? asked->reply.text : joined(exchange.answer, asked->reply.text));
     exchange.finish = failed ? "error" : asked->reply.finish;
     exchange.error = asked->judgement.why;
     const auto room = settings_.context_tokens - (bytes_of(turn) + static_cast<std::int64_t>(exchange.answer.size())) / 4;

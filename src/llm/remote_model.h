@@ -32,6 +32,7 @@ class RemoteModel : public Model {
   struct Attempt {
     Reply reply;
     Judgement judgement;
+    Secret key;  // that it was made with
   };
   class Slot;
 

@@ -144,22 +144,26 @@ Result<Recording> read_recording(const std::string& file) {
     const std::string line = text.substr(at, end - at);
     at = end == std::string::npos ? text.size() : end + 1;
     ++number;
-    const std::string what = fmt::format("{}, line {}", file, number);
-    KW_TRY(const Json json, parse_json(line, what));
+    const auto json = parse_json(line, "");
     if (number == 1) {
-      auto header = read_fields(what, [&] {
-        recording.name = json.at("name").get<std::string>();
-        recording.context_tokens = json.at("context_tokens").get<int>();
-        return json.at("recording").get<int>();
-      });
+      auto header = json ? read_fields("",
+                                       [&] {
+                                         recording.name = json->at("name").get<std::string>();
+                                         recording.context_tokens = json->at("context_tokens").get<int>();
+                                         return json->at("recording").get<int>();
+                                       })
+                         : Result<int>(0);
       if (!header || *header != kRecordingVersion)
         return bad_input(fmt::format("{} is no recording of a model", file), "name a file that --record wrote");
       continue;
     }
-    KW_TRY(Exchange exchange, read_fields(what, [&] { return json.get<Exchange>(); }));
+    auto exchange = json ? read_fields("", [&] { return json->get<Exchange>(); }) : Result<Exchange>(bad_input(""));
+    if (!exchange)
+      return bad_input(fmt::format("line {} of the recording {} is no exchange", number, file),
+                       "remove that line, or record again");
     // Recordings are text that people may edit: the hash is that of the messages as they stand.
-    exchange.prompt_hash = prompt_hash(exchange.purpose, exchange.messages);
-    recording.exchanges.push_back(std::move(exchange));
+    exchange->prompt_hash = prompt_hash(exchange->purpose, exchange->messages);
+    recording.exchanges.push_back(std::move(*exchange));
   }
   if (number == 0) return bad_input(fmt::format("the recording {} is empty", file), "name a file that --record wrote");
   return recording;

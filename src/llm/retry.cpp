@@ -100,13 +100,13 @@ Judgement judge_response(const HttpResponse& response, const Provider& provider,
   if (status == 401 || status == 403)
     return fatal(fmt::format("{} does not accept the key", base_url),
                  fmt::format("check the key in KERNELWRIGHT_API_KEY or {}", provider.key_variable));
+  if (status == 400 || status == 422)
+    if (const std::string field = field_turned_down(error, provider, turned_down); !field.empty())
+      return {.fault = Fault::adapt, .why = said, .turned_down = field};
   if (status == 404 || ((status == 400 || status == 422) && no_such_model(error)))
     return fatal(fmt::format("{} has no model '{}'", base_url, model), "check --model and --base-url");
   if (status >= 300 && status < 400)
     return fatal(fmt::format("{} redirects to {}", base_url, response.location), "give that address as --base-url if you trust it");
-  if (status == 400 || status == 422)
-    if (const std::string field = field_turned_down(error, provider, turned_down); !field.empty())
-      return {.fault = Fault::adapt, .why = said, .turned_down = field};
   const bool passing = status == 408 || status == 409 || status == 425 || status == 429 || status >= 500;
   if (!passing) return {.fault = Fault::prompt, .why = said, .hint = ""};
   return {.fault = Fault::again, .why = said, .hint = "", .wait_seconds = seconds_to_wait(response.retry_after)};

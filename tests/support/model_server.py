@@ -14,6 +14,7 @@ takes. GET /log gives {"requests": [...], "invalid": [...]} without keys; POST /
 """
 
 import json
+import os
 import random
 import re
 import socket
@@ -300,7 +301,7 @@ class Handler(BaseHTTPRequestHandler):
     def abort(self):
         """Closes so that the other side sees a reset."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.shutdown(socket.SHUT_RD)
+        os.close(self.connection.detach())
         self.close_connection = True
 
     def fault(self, api, body, step):

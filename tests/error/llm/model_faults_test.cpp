@@ -319,8 +319,12 @@ TEST_F(ModelTest, AKeyIsInNothingThatIsKept) {
     for (int i = 0; i < 6; ++i) {
       const auto exchange = (*model)->chat(request(fmt::format("number {}", i)));
       seen += exchange ? Json(*exchange).dump() : exchange.error().message + exchange.error().hint;
-      if (exchange) ASSERT_TRUE(runs.add_exchange(started->id, *exchange).ok());
-      if (i < 3) EXPECT_EQ(exchange->answer, "your key is [key]!") << i;
+      if (exchange) {
+        ASSERT_TRUE(runs.add_exchange(started->id, *exchange).ok());
+      }
+      if (i < 3) {
+        EXPECT_EQ(exchange->answer, "your key is [key]!") << i;
+      }
     }
   }
   EXPECT_NE(seen.find("[key]"), std::string::npos);
