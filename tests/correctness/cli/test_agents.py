@@ -1,6 +1,7 @@
 """A model in the real program: one kernel written and repaired, a search under faults, recorded and replayed, shown; and never a key."""
 
 import json
+import os
 import pathlib
 import sys
 
@@ -9,7 +10,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 import model_server  # noqa: E402
-from cli import BAD_INPUT, NOT_PASSED, PASSED, assert_refused  # noqa: E402
+from cli import BAD_INPUT, NOT_PASSED, PASSED, Kernelwright, assert_refused  # noqa: E402
 from cli import kw, shared_cache  # noqa: E402, F401: fixtures
 
 PROBLEM = "problems/scale_relu.py"
@@ -142,3 +143,22 @@ def test_a_search_under_faults_ends_with_a_passed_kernel(kw, server, tmp_path):
     assert more.status in (PASSED, NOT_PASSED), more
     sources = [(i["index"], i["assembly_hash"]) for i in result["individuals"]]
     assert [(i["index"], i["assembly_hash"]) for i in more.json["individuals"]][:len(sources)] == sources
+
+
+EASY = ("scale_relu", "row_mean", "row_softmax", "matmul")  # a pointwise operation, a row reduction, softmax, a small product
+
+
+@pytest.mark.slow
+def test_the_real_local_model_writes_kernels_that_pass(tmp_path):
+    cache = pathlib.Path(os.environ.get("KW_MODEL_CACHE", pathlib.Path.home() / ".cache" / "kernelwright"))  # 1.1 GB is fetched once
+    kernelwright = Kernelwright(tmp_path / "home", cache)
+    written = {}
+    for name in EASY:
+        process = kernelwright.start("optimize", f"problems/{name}.py", "--search", "refine", "--model", "local", "--evaluations", "16",
+                                     "--baseline", "eager", "--out", tmp_path / f"{name}.cpp", "--record", tmp_path / f"{name}.jsonl",
+                                     "--json", KERNELWRIGHT_CONFIG=tmp_path / "config.toml")
+        out, err = process.communicate(timeout=3600)
+        assert process.returncode == PASSED, err
+        individuals = json.loads(out)["individuals"]
+        written[name] = [i["index"] for i in individuals if i["verdict"] == "passed" and i["proposal"].get("author")]
+    assert sum(1 for passed in written.values() if passed) >= 2, written
