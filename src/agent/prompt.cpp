@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,18 @@ namespace {
 
 constexpr int kStays = 1000;
 constexpr int kTokensOfAMessage = 8;
+
+std::vector<std::string> split_words(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : line + " ") {
+    if (c != ' ')
+      word += c;
+    else if (!word.empty())
+      words.push_back(std::exchange(word, {}));
+  }
+  return words;
+}
 
 }  // namespace
 
@@ -55,25 +68,10 @@ Result<PromptTemplate> PromptTemplate::parse(std::string_view text, const std::s
       return bad_input(fmt::format("{}:{}: {}", what, number, why), "see prompts/README.md");
     };
     if (!line.starts_with("== ")) {
-      if (!made.sections_.empty())
-        made.sections_.back().text += line + "\n";
-      else if (!made.roles_.empty() && !line.empty())
-        return wrong("text outside of a section");
+      if (!made.sections_.empty()) made.sections_.back().text += line + "\n";
       continue;
     }
-    std::vector<std::string> words;
-    for (const std::string& word : [&] {
-           std::vector<std::string> split;
-           std::string part;
-           for (const char c : line.substr(3) + " ") {
-             if (c != ' ')
-               part += c;
-             else if (!part.empty())
-               split.push_back(std::exchange(part, {}));
-           }
-           return split;
-         }())
-      words.push_back(word);
+    const std::vector<std::string> words = split_words(line.substr(3));
     if (words.size() == 1 && (words[0] == "system" || words[0] == "user")) {
       made.roles_.push_back(words[0]);
       made.sections_.push_back({words[0], kStays, "", made.roles_.size() - 1});
