@@ -113,7 +113,9 @@ std::vector<std::string> ModelAuthor::findings_for(const Individual* parent, Wri
     return std::any_of(each.remarks.begin(), each.remarks.end(),
                        [&](const std::string& line) { return line.starts_with(kSwitch); });
   };
-  if (std::none_of(context_.individuals->begin(), context_.individuals->end(), said))
+  const bool again = std::any_of(written.remarks.begin(), written.remarks.end(),
+                                 [&](const std::string& line) { return line.starts_with(kSwitch); });
+  if (!again && std::none_of(context_.individuals->begin(), context_.individuals->end(), said))
     written.remarks.push_back(fmt::format("{}: by kernel {} structure had not gained anything {} times in a row", kSwitch,
                                           *stalled - 1, kStructureStalls));
   return parent->findings;

@@ -402,6 +402,9 @@ TEST_F(ModelAuthorTest, FindingsAreWithheldUntilStructureHasStalled) {
   EXPECT_NE(model.text_of(1).find("bandwidth-bound"), std::string::npos);
   ASSERT_EQ(written.remarks.size(), 1U) << "the switch is visible";
   EXPECT_TRUE(written.remarks[0].starts_with("profile findings are shown"));
+  model.answer("strategist", R"({"use": ["explicit_vectors"]})");
+  model.answer("translator", kernel);
+  EXPECT_EQ(write(task("invent", {0})).remarks.size(), 1U) << "once, although two roles are shown them";
 }
 
 }  // namespace
