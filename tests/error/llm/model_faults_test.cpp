@@ -88,6 +88,7 @@ TEST_P(ModelFaults, SilenceAndEndlessStreamsAreGivenUp) {
   auto outcome = ask(choice, request());
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_NE(outcome->error.find("not a byte for 0.2 s"), std::string::npos) << outcome->error;
+  choice.limits.idle_seconds = 60;
   choice.limits.total_seconds = 0.4;
   server().plan({{"otherwise", {{"fault", "slow_stream"}, {"cut", 2}}}});
   outcome = ask(choice, request());
