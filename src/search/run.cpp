@@ -307,7 +307,7 @@ class Run {
     if (!author_) return {};
     KW_CHECK(keep_exchanges());
     KW_TRY(outcome_.exchanges, evaluator_->archive().runs().exchanges(record_.id));
-    for (const Individual& each : individuals_)
+    for (const Individual& each : outcome_.individuals)
       for (const std::string& remark : each.remarks)
         if (remark.starts_with("profile findings")) outcome_.notes.push_back(remark);
     if (author_->broken()) outcome_.notes.push_back(fmt::format("the model: {}", author_->broken()->message));
