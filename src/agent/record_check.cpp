@@ -41,7 +41,7 @@ double RecordCheck::number(const std::string& field, double lowest, double highe
 }
 
 std::string RecordCheck::one_of(const std::string& field, std::span<const std::string_view> words) {
-  const std::string word = text(field, 100);
+  std::string word = text(field, 100);
   if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
     problem(field, fmt::format("'{}' is none of: {}", word, fmt::join(words, ", ")));
     return "";
@@ -76,7 +76,7 @@ std::vector<std::string> RecordCheck::optional_texts(const std::string& field, s
   return texts;
 }
 
-RecordCheck RecordCheck::part(const Json& json, std::string path) const {
+RecordCheck RecordCheck::part(const Json& json, const std::string& path) const {
   RecordCheck check(json);
   check.path_ = path_of(path);
   if (!json.is_object()) check.problems_.push_back(check.path_ + ": must be an object");

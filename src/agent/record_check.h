@@ -27,7 +27,7 @@ class RecordCheck {
   [[nodiscard]] bool has(const std::string& field) const { return json_.contains(field) && !json_.at(field).is_null(); }
 
   // A part of it: its problems are reported under this path. Hand them back with `take`.
-  [[nodiscard]] RecordCheck part(const Json& json, std::string path) const;
+  [[nodiscard]] RecordCheck part(const Json& json, const std::string& path) const;
   void take(const RecordCheck& part);
 
   void problem(const std::string& field, const std::string& what);
