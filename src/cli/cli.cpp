@@ -32,6 +32,38 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_flag("--json", json, "print one JSON object");
 }
 
+void add_model_options(CLI::App& command, ModelChoice& choice, bool required) {
+  command
+      .add_option("--model", choice.model, "a model that writes kernels: 'local', or a provider's name for it; see docs/agents.md")
+      ->type_name("NAME")
+      ->required(required);
+  command.add_option("--base-url", choice.base_url, "where the model is served, if not at its provider's own address")
+      ->type_name("URL");
+  command.add_option("--max-usd", choice.max_usd, "stop asking the model before this is spent")->check(CLI::Range(0.0, 1e6));
+  command.add_option("--max-tokens", choice.max_tokens, "stop asking the model before this many tokens, in and out")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}));
+  command.add_option("--record", choice.record, "append every exchange to this file, as JSON lines")->type_name("FILE");
+  command.add_option("--replay", choice.replay, "answers come from this recording; no model is asked")->type_name("FILE");
+}
+
+void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
+  command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  command.add_option("--attempts", options.attempts, "kernels at the most, repaired ones included (default 6)")
+      ->check(CLI::Range(1, 100));
+  command.add_option("--seed", options.seed, "another one gives another answer to the same question, where the model can do that")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{999'999'999}));
+  command.add_option("--out", options.out, "where the kernel goes once it passes (default: PROBLEM-MODEL.cpp here)")
+      ->type_name("FILE");
+  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
+      ->check(CLI::Range(0.1, 86400.0));
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                   "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--json", json, "print one JSON object");
+  add_model_options(command, options.model, false);
+}
+
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
   command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")
@@ -56,6 +88,7 @@ void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& jso
   command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
                    "run without a sandbox where none can be had; the result says so");
   command.add_flag("--json", json, "print one JSON object");
+  add_model_options(command, options.model, false);
 }
 
 CLI::App* add_model_command(CLI::App& app, ModelCommandOptions& options, bool& json) {
@@ -123,15 +156,27 @@ int run_cli(int argc, char** argv) {
   ShowOptions show;
   LedgerOptions ledger;
   VgpuOptions vgpu;
+  AgentOptions generate, repair;
 
   auto* optimize_command = app.add_subcommand("optimize", "search for the fastest kernel that passes, within a budget");
   add_optimize_options(*optimize_command, optimize, json);
+  auto* generate_command = app.add_subcommand("generate", "one kernel written by a model, repaired until it passes");
+  add_agent_options(*generate_command, generate, json);
+  generate_command->add_option("--strategy", generate.strategies, "a strategy to realise; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("ID");
+  auto* repair_command = app.add_subcommand("repair", "a model diagnoses a kernel that fails and patches it");
+  add_agent_options(*repair_command, repair, json);
+  repair_command->add_option("kernel", repair.kernel, "the kernel's source, a .cpp file")->required();
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
   runs_command->add_flag("--json", json, "print one JSON object");
   auto* show_command = app.add_subcommand("show", "one search: its winner, its lineage, and what was tried");
   show_command->add_option("run", show.run, "the run's number, as 'kernelwright runs' lists it")->required();
   show_command->add_option("--kernel", show.kernel, "print the source of this kernel of the run")->check(CLI::Range(0, 100000000));
+  auto* prompts =
+      show_command->add_option("--prompts", show.prompt, "list the exchanges with the model, or print this one in full");
+  prompts->expected(0, 1)->type_name("[N]");
   show_command->add_flag("--json", json, "print one JSON object");
   auto* ledger_command = app.add_subcommand("ledger", "what each strategy promised and what it gave, over all runs");
   ledger_command->add_option("--zone", ledger.zone, "memory, balanced, compute or latency")
@@ -181,10 +226,13 @@ int run_cli(int argc, char** argv) {
     Output(wants_json).error(bad_input(message, "kernelwright --help, or kernelwright COMMAND --help"));
     return kBadInput;
   }
+  show.prompts = prompts->count() > 0;
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a signal to die of
   Output output(json);
   try {
     if (*optimize_command) return report(run_optimize(optimize, output), output);
+    if (*generate_command) return report(run_generate(generate, output), output);
+    if (*repair_command) return report(run_repair(repair, output), output);
     if (*runs_command) return report(run_runs(runs, output), output);
     if (*show_command) return report(run_show(show, output), output);
     if (*ledger_command) return report(run_ledger(ledger, output), output);

@@ -48,6 +48,15 @@ struct JudgeOptions {
 Result<int> run_verify(const JudgeOptions& options, Output& output);
 Result<int> run_measure(const JudgeOptions& options, Output& output);
 
+// Which model takes part, and how much it may use.
+struct ModelChoice {
+  std::string model, base_url;
+  double max_usd = 0;           // 0: no limit
+  std::int64_t max_tokens = 0;  // 0: no limit
+  std::string record, replay;   // files
+  [[nodiscard]] bool given() const { return !model.empty() || !replay.empty(); }
+};
+
 struct OptimizeOptions {
   std::string problem;
   std::string search = "evolve";
@@ -61,6 +70,7 @@ struct OptimizeOptions {
   std::vector<std::string> baselines{"eager", "compile"};  // that the winner is confirmed against
   int threads = 0;
   bool unsafe_no_sandbox = false;
+  ModelChoice model;
 };
 Result<int> run_optimize(const OptimizeOptions& options, Output& output);
 
@@ -72,8 +82,27 @@ Result<int> run_runs(const RunsOptions& options, Output& output);
 struct ShowOptions {
   std::string run;
   std::optional<std::int64_t> kernel;  // print this individual's source
+  bool prompts = false;                // show the exchanges with the model
+  std::string prompt;                  // print this one in full; no number: list them
 };
 Result<int> run_show(const ShowOptions& options, Output& output);
+
+// One kernel by a model: written, or repaired.
+struct AgentOptions {
+  std::string problem;
+  std::string kernel;  // repair only
+  std::vector<std::string> strategies;
+  std::string out;
+  std::string precision = "float32";
+  int threads = 0;
+  double compile_timeout = 120;
+  int attempts = 6;
+  std::uint64_t seed = 0;
+  bool unsafe_no_sandbox = false;
+  ModelChoice model;
+};
+Result<int> run_generate(const AgentOptions& options, Output& output);
+Result<int> run_repair(const AgentOptions& options, Output& output);
 
 struct LedgerOptions {
   std::string zone, workload_class;  // only these; empty: all

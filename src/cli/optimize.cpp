@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "agent/usage.h"
 #include "base/duration.h"
 #include "cli/commands.h"
 #include "cli/interruption.h"
 #include "cli/live_view.h"
+#include "cli/model_choice.h"
 #include "machine/machine_cache.h"
 #include "report/run_text.h"
 #include "search/final_source.h"
@@ -30,6 +32,7 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   request.options.evaluations = options.evaluations;
   request.options.precision = options.precision;
   request.options.threads = options.threads;
+  request.options.base_url = options.model.base_url;
   if (!options.time.empty()) {
     KW_TRY(request.options.seconds, seconds_from_text(options.time));
   } else if (options.evaluations == 0) {
@@ -62,28 +65,74 @@ Json json_of(const RunOutcome& outcome, const std::string& file) {
     individuals.push_back(std::move(json));
   }
   const auto& clock = outcome.clock;
-  return {{"run", outcome.run},
-          {"kernel_file", file},
-          {"winner", outcome.winner ? Json(*outcome.winner) : Json()},
-          {"individuals", std::move(individuals)},
-          {"notes", outcome.notes},
-          {"seconds",
-           {{"writing", clock.writing},
-            {"compiling", clock.compiling},
-            {"reading", clock.reading},
-            {"verifying", clock.verifying},
-            {"timing", clock.timing},
-            {"archiving", clock.archiving}}}};
+  Json json = {{"run", outcome.run},
+               {"kernel_file", file},
+               {"winner", outcome.winner ? Json(*outcome.winner) : Json()},
+               {"individuals", std::move(individuals)},
+               {"notes", outcome.notes},
+               {"seconds",
+                {{"writing", clock.writing},
+                 {"compiling", clock.compiling},
+                 {"reading", clock.reading},
+                 {"verifying", clock.verifying},
+                 {"timing", clock.timing},
+                 {"archiving", clock.archiving}}}};
+  if (!outcome.run.options.model.empty())
+    json["model"] = json_of(model_use(outcome.run.options.model, outcome.exchanges, outcome.individuals));
+  return json;
+}
+
+// A run that is resumed works with the model that it began with.
+Result<ModelChoice> choice_of(const OptimizeOptions& options) {
+  ModelChoice choice = options.model;
+  if (options.resume.empty() || choice.given()) return choice;
+  KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
+  KW_TRY(const auto run, archive.runs().find(options.resume));
+  if (!run) return choice;
+  choice.model = run->options.model;
+  if (choice.base_url.empty()) choice.base_url = run->options.base_url;
+  return choice;
+}
+
+Result<int> show_prompts(const ShowOptions& options, const std::vector<Exchange>& exchanges, Output& output) {
+  const bool is_number =
+      !options.prompt.empty() && options.prompt.size() < 10 && options.prompt.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number && !options.prompt.empty() && options.prompt != "true")  // what CLI11 makes of an option without a value
+    return bad_input(fmt::format("--prompts {} is no number of an exchange", options.prompt),
+                     fmt::format("kernelwright show {} --prompts", options.run));
+  if (!is_number) {
+    Json list = Json::array();
+    for (const Exchange& exchange : exchanges) {
+      Json row = exchange;
+      row.erase("messages");
+      row.erase("answer");
+      list.push_back(std::move(row));
+    }
+    output.result(exchange_list(exchanges), list);
+    return kPassed;
+  }
+  const auto number = static_cast<std::size_t>(std::stoul(options.prompt));
+  if (number >= exchanges.size())
+    return bad_input(fmt::format("run {} has no exchange {}: there were {}", options.run, number, exchanges.size()),
+                     fmt::format("kernelwright show {} --prompts", options.run));
+  output.result(exchange_text(exchanges[number], number), exchanges[number]);
+  return kPassed;
 }
 
 }  // namespace
 
 Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
-  KW_TRY(const RunRequest request, request_of(options));
+  KW_TRY(RunRequest request, request_of(options));
   KW_CHECK(check_out(options.out));
+  KW_TRY(const ModelChoice choice, choice_of(options));
   RunOutcome outcome;
   {
     const Interruption interruption;
+    std::unique_ptr<Model> model;
+    if (choice.given()) {
+      KW_TRY(model, opened_model(choice, output, interruption.wanted()));
+    }
+    request.model = model.get();
     LiveView view(output);
     KW_TRY(outcome, run_search(
                         request, [&](const RunProgress& progress) { view.show(progress); }, interruption.wanted()));
@@ -97,6 +146,7 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
         write_file_atomically(file, provenance(outcome.run, machine) + with_knobs(winner.kernel.source, winner.proposal.knobs)));
   }
   std::string text = run_text(outcome.run, outcome.individuals, output.paint());
+  text += text_of(model_use(outcome.run.options.model, outcome.exchanges, outcome.individuals));
   for (const std::string& note : outcome.notes) text += fmt::format("  {:<9} {}\n", "note", note);
   if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);
   output.result(text, json_of(outcome, file));
@@ -133,7 +183,12 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
     output.result(with_knobs(individual.kernel.source, individual.proposal.knobs), individual);
     return kPassed;
   }
-  output.result(run_text(*run, individuals, output.paint()), {{"run", *run}, {"individuals", individuals}});
+  KW_TRY(const auto exchanges, archive.runs().exchanges(run->id));
+  if (options.prompts) return show_prompts(options, exchanges, output);
+  const ModelUse use = model_use(run->options.model, exchanges, individuals);
+  Json json{{"run", *run}, {"individuals", individuals}};
+  if (!run->options.model.empty()) json["model"] = json_of(use);
+  output.result(run_text(*run, individuals, output.paint()) + text_of(use), json);
   return kPassed;
 }
 

@@ -1,6 +1,19 @@
 #include "record/run.h"
 
 namespace kw {
+namespace {
+
+// What only runs with a model have is not there otherwise: such a run reads as it always did.
+template <typename Value>
+void put_if_any(Json& json, const char* key, const Value& value) {
+  if (!value.empty()) json[key] = value;
+}
+template <typename Value>
+void get_if_any(const Json& json, const char* key, Value& value) {
+  if (json.contains(key)) json.at(key).get_to(value);
+}
+
+}  // namespace
 
 std::vector<std::string> Individual::real_strategies() const {
   std::vector<std::string> real;
@@ -9,8 +22,44 @@ std::vector<std::string> Individual::real_strategies() const {
   return real;
 }
 
-KW_JSON_FIELDS(RunOptions, search, seed, seconds, evaluations, islands, precision, threads)
-KW_JSON_FIELDS(Proposal, origin, strategies, knobs, parents, island, generation, effort)
+void to_json(Json& json, const RunOptions& o) {
+  json = Json{{"search", o.search},   {"seed", o.seed},           {"seconds", o.seconds}, {"evaluations", o.evaluations},
+              {"islands", o.islands}, {"precision", o.precision}, {"threads", o.threads}};
+  put_if_any(json, "model", o.model);
+  put_if_any(json, "base_url", o.base_url);
+}
+
+void from_json(const Json& json, RunOptions& o) {
+  json.at("search").get_to(o.search);
+  json.at("seed").get_to(o.seed);
+  json.at("seconds").get_to(o.seconds);
+  json.at("evaluations").get_to(o.evaluations);
+  json.at("islands").get_to(o.islands);
+  json.at("precision").get_to(o.precision);
+  json.at("threads").get_to(o.threads);
+  get_if_any(json, "model", o.model);
+  get_if_any(json, "base_url", o.base_url);
+}
+
+void to_json(Json& json, const Proposal& p) {
+  json = Json{{"origin", p.origin}, {"strategies", p.strategies}, {"knobs", p.knobs},  {"parents", p.parents},
+              {"island", p.island}, {"generation", p.generation}, {"effort", p.effort}};
+  put_if_any(json, "author", p.author);
+  put_if_any(json, "task", p.task);
+}
+
+void from_json(const Json& json, Proposal& p) {
+  json.at("origin").get_to(p.origin);
+  json.at("strategies").get_to(p.strategies);
+  json.at("knobs").get_to(p.knobs);
+  json.at("parents").get_to(p.parents);
+  json.at("island").get_to(p.island);
+  json.at("generation").get_to(p.generation);
+  json.at("effort").get_to(p.effort);
+  get_if_any(json, "author", p.author);
+  get_if_any(json, "task", p.task);
+}
+
 KW_JSON_FIELDS(Lesson, workload_class, zone, shape, features, first, best, best_knobs, strategies, speedup, gain, run)
 
 void to_json(Json& json, const Individual& i) {
@@ -28,6 +77,10 @@ void to_json(Json& json, const Individual& i) {
               {"duplicate_of", i.duplicate_of},
               {"findings", i.findings},
               {"spent_seconds", i.spent_seconds}};
+  if (!i.details.summary.empty()) json["details"] = i.details;
+  put_if_any(json, "faults", i.faults);
+  put_if_any(json, "remarks", i.remarks);
+  put_if_any(json, "invented", i.invented);
 }
 
 void from_json(const Json& json, Individual& i) {
@@ -47,6 +100,10 @@ void from_json(const Json& json, Individual& i) {
   json.at("duplicate_of").get_to(i.duplicate_of);
   json.at("findings").get_to(i.findings);
   json.at("spent_seconds").get_to(i.spent_seconds);
+  get_if_any(json, "details", i.details);
+  get_if_any(json, "faults", i.faults);
+  get_if_any(json, "remarks", i.remarks);
+  get_if_any(json, "invented", i.invented);
 }
 
 void to_json(Json& json, const RunRecord& r) {

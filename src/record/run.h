@@ -23,17 +23,21 @@ struct RunOptions {
   int islands = 1;
   std::string precision = "float32";
   int threads = 0;
+  std::string model;     // that takes part in the search; empty: the playbook alone
+  std::string base_url;  // where it is served, if not where its provider usually does
 };
 
 // What a policy wants evaluated next.
 struct Proposal {
-  std::string origin;                   // seed, history, crossover, mutation, migration, knobs, structure, profile, random
+  std::string origin;                   // seed, history, crossover, mutation, migration, knobs, structure, profile, random, model
   std::vector<std::string> strategies;  // ids that the kernel shall realise, sorted
   KnobValues knobs;                     // those that differ from the kernel's defaults
   std::vector<std::int64_t> parents;    // indices of individuals
   int island = 0;
   int generation = 0;
-  int effort = 1;  // how long to time it: 0 a glance, 1 as usual, 2 carefully
+  int effort = 1;      // how long to time it: 0 a glance, 1 as usual, 2 carefully
+  std::string author;  // the model that writes it; empty: the playbook
+  std::string task;    // of a model: translate, invent, cross, repair, regenerate, decide, knobs
 };
 
 // A kernel that was tried, with all that selection may look at. Its index counts from 0 within the run.
@@ -52,6 +56,11 @@ struct Individual {
   std::int64_t duplicate_of = -1;     // an earlier individual with the same code: its timing counts for both
   std::vector<std::string> findings;  // of the profile, where one was made
   double spent_seconds = 0;           // writing, compiling, verifying and timing it
+  // Of kernels that a model wrote, or was to write: then the source is empty and the diagnosis says why.
+  Diagnosis details;                 // in full, where it failed
+  std::vector<std::string> faults;   // of the model's answers, by name, in order; mended ones too
+  std::vector<std::string> remarks;  // what else happened on the way: ideas refused, parts of a prompt left out
+  std::vector<Strategy> invented;    // strategies that came with it: known to the run from then on
 
   [[nodiscard]] bool passed() const { return verdict == Verdict::passed; }
   // Strategies that are there for all one knows: present, added and unknown ones.

@@ -26,7 +26,20 @@ class PlaybookCoder : public Coder {
   Playbook playbook_;
 };
 
+class NoCoder : public Coder {
+ public:
+  [[nodiscard]] const Features& features() const override { return features_; }
+  [[nodiscard]] Result<Kernel> write(const std::vector<std::string>&) const override {
+    return bad_input("the playbook does not know this problem", "use a model");
+  }
+
+ private:
+  Features features_;
+};
+
 }  // namespace
+
+std::unique_ptr<Coder> no_coder() { return std::make_unique<NoCoder>(); }
 
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads) {
   const MachineFacts facts{threads, machine.l1d_bytes, machine.l2_bytes, machine.l3_bytes, vector_bytes_of(machine)};

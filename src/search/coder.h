@@ -23,6 +23,9 @@ class Coder {
 // The embedded playbook; an error names the operations that it does not know.
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads);
 
+// For problems that the playbook does not know, where a model works alone: no features, and every request is declined.
+std::unique_ptr<Coder> no_coder();
+
 // Of these strategies of the pool, those that the coder can put to use for this problem; sorted.
 std::vector<std::string> usable_by(const Coder& coder, const StrategyPool& pool, const std::vector<std::string>& ids);
 

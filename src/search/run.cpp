@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "agent/library.h"
 #include "machine/roofline.h"
 #include "problem/workload.h"
+#include "search/model_author.h"
+#include "search/model_mix.h"
 #include "search/policy.h"
 #include "search/profile_kernel.h"
 #include "search/run_budget.h"
+#include "search/task_brief.h"
 #include "search/winner.h"
 #include "strategy/ledger.h"
 #include "strategy/ledger_entries.h"
@@ -18,6 +22,8 @@
 
 namespace kw {
 namespace {
+
+constexpr int kSmallContext = 16000;  // models with less are asked for one kernel at a time
 
 std::string shape_words(const ProblemDescription& problem) {
   std::vector<std::string> words;
@@ -31,6 +37,7 @@ Result<RunRecord> begin(const RunRequest& request, Archive& archive) {
   if (request.resume.empty()) {
     RunRecord run;
     run.options = request.options;
+    if (request.model != nullptr) run.options.model = request.model->name();
     if (run.options.seed == 0) run.options.seed = std::random_device{}() % 1'000'000'000 + 1;
     run.problem_file = fs::absolute(request.problem_file).string();
     return run;
@@ -40,6 +47,11 @@ Result<RunRecord> begin(const RunRequest& request, Archive& archive) {
   if (!fs::exists(found->problem_file))
     return bad_input(fmt::format("{}, the problem of run {}, is not there any more", found->problem_file, found->id),
                      "put it back, or start a new run");
+  if (found->options.model.empty() != (request.model == nullptr))
+    return bad_input(found->options.model.empty() ? fmt::format("run {} works without a model", found->id)
+                                                  : fmt::format("run {} works with the model {}", found->id, found->options.model),
+                     "resume it as it began, or start a new run");
+  if (request.model != nullptr) found->options.model = request.model->name();
   if (request.more_time) {
     found->options.seconds = request.options.seconds > 0 ? found->elapsed_seconds + request.options.seconds : 0;
     found->options.evaluations = request.options.evaluations;
@@ -64,7 +76,8 @@ class Run {
     KW_CHECK(analyse());
     KW_CHECK(gather_knowledge());
     KW_CHECK(open_in_archive());
-    KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, pool_, usable_));
+    KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, run_pool_, usable_));
+    if (author_) trials_->with_author(*author_);
     budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
     KW_CHECK(replay());
     KW_CHECK(search());
@@ -110,7 +123,10 @@ class Run {
     if (!record_.machine_id.empty() && record_.machine_id != evaluator_->machine().id)
       return bad_input(fmt::format("run {} began on another machine", record_.id), "start a new run here");
     record_.machine_id = evaluator_->machine().id;
-    KW_TRY(coder_, playbook_coder(description, evaluator_->machine(), evaluator_->threads()));
+    auto coder = playbook_coder(description, evaluator_->machine(), evaluator_->threads());
+    if (!coder && request_.model == nullptr) return std::move(coder.error());
+    if (!coder) outcome_.notes.push_back(fmt::format("the model works alone: {}", coder.error().message));
+    coder_ = coder ? std::move(*coder) : no_coder();
     return {};
   }
 
@@ -125,7 +141,34 @@ class Run {
     ledger_ = Ledger(entries.items);
     for (const SimilarLesson& each : similar(lessons.items, record_.workload_class, record_.zone, coder_->features()))
       if (each.lesson->workload_class == record_.workload_class) history_.push_back(*each.lesson);
-    usable_ = usable_by(*coder_, pool_, pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids()));
+    const auto fitting = pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids());
+    usable_ = usable_by(*coder_, pool_, fitting);
+    run_pool_ = pool_;
+    return request_.model == nullptr ? Status() : prepare_model(fitting);
+  }
+
+  // A model beside the playbook: what it is told, and who asks it.
+  Status prepare_model(const std::vector<std::string>& fitting) {
+    KW_TRY(const fs::path root, install_root());
+    KW_TRY(Library library, Library::load(root));
+    library_.emplace(std::move(library));
+    AuthorContext context;
+    context.model = request_.model;
+    context.library = &*library_;
+    KW_TRY(context.brief,
+           task_brief(problem_, evaluator_->machine(), evaluator_->threads(), record_.options.precision, coder_->features()));
+    context.pool = &run_pool_;
+    context.ledger = &ledger_;
+    context.individuals = &individuals_;
+    context.fitting = fitting;
+    context.seed = record_.options.seed;
+    context.progress = [this](const std::string& text) { say(text); };
+    author_ = std::make_unique<ModelAuthor>(std::move(context));
+    fitting_ = fitting;
+    std::stable_sort(fitting_.begin(), fitting_.end(), [&](const std::string& a, const std::string& b) {
+      return ledger_.belief(*pool_.find(a), record_.zone, record_.workload_class).score >
+             ledger_.belief(*pool_.find(b), record_.zone, record_.workload_class).score;
+    });
     return {};
   }
 
@@ -148,13 +191,26 @@ class Run {
     context.islands = record_.options.islands;
     context.batch = std::max(2, evaluator_->machine().cores);
     context.write = [this](const std::vector<std::string>& strategies) { return coder_->write(strategies); };
+    const int batch = context.batch;
     KW_TRY(policy_, make_policy(record_.options.search, std::move(context)));
+    if (author_) {
+      MixOptions mix;
+      mix.model = record_.options.model;
+      mix.model_first = mix.until_correct = record_.options.search == "generate";
+      mix.batch = record_.options.search == "evolve" && request_.model->context_tokens() > kSmallContext ? batch : 1;
+      mix.seed = record_.options.seed;
+      mix.promising = fitting_;
+      mix.conflict = [this](const std::string& a, const std::string& b) { return run_pool_.conflict(a, b); };
+      mix.needs = [this](const std::string& id) { return run_pool_.find(id)->needs; };
+      policy_ = std::make_unique<ModelMix>(std::move(policy_), std::move(mix));
+    }
     return {};
   }
 
   // The policy hears again what it was told, in the same batches. Of a batch that was cut short the rest is done first.
   Status replay() {
     KW_TRY(std::vector<Individual> archived, evaluator_->archive().runs().individuals(record_.id));
+    for (const Individual& each : archived) extend_pool(run_pool_, each.invented, outcome_.notes);
     std::size_t told = 0;
     while (told < archived.size()) {
       const std::vector<Proposal> asked = policy_->ask();
@@ -177,11 +233,15 @@ class Run {
 
   Status search() {
     double batch_seconds = 0;  // of the quickest so far: the first one draws inputs, too
+    double model_seconds = 0;  // the same where a model writes
     for (;;) {
       if (stop_) return ended("it was interrupted", "stopped");
       if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
       if (unfinished_.empty()) unfinished_ = policy_->ask();
       if (unfinished_.empty()) return ended("nothing was left that seemed worth trying", "done");
+      const bool asks_model = !unfinished_.front().author.empty() && unfinished_.front().task != "knobs";
+      if (asks_model)
+        if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), model_seconds)) return ended(*why, "done");
       phase_ = policy_->phase();
       report();
       std::vector<Proposal> proposals = unfinished_;
@@ -194,8 +254,10 @@ class Run {
                report();
                return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
              }));
+      KW_CHECK(keep_exchanges());
       const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      batch_seconds = batch_seconds == 0 ? took / 2 : std::min(batch_seconds, took);
+      double& usual = asks_model ? model_seconds : batch_seconds;
+      usual = usual == 0 ? took / 2 : std::min(usual, took);
       untold_.insert(untold_.end(), tried.begin(), tried.end());
       unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(tried.size()));
       if (unfinished_.empty()) {
@@ -221,13 +283,39 @@ class Run {
     if (record_.winner >= 0) KW_CHECK(profile_winner());
     record_.elapsed_seconds = budget_->elapsed();
     const RunFacts facts{record_.id, record_.zone, record_.workload_class};
-    const auto entries = ledger_entries(pool_, individuals_, 0, facts);
+    const auto entries = ledger_entries(run_pool_, individuals_, 0, facts);
     KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of_run()));
     outcome_.run = record_;
     outcome_.individuals = std::move(individuals_);
     outcome_.winner = std::move(winner.confirmed);
-    outcome_.notes = std::move(winner.notes);
+    for (std::string& note : winner.notes) outcome_.notes.push_back(std::move(note));
+    KW_CHECK(note_model());
     outcome_.clock = trials_->clock();
+    return {};
+  }
+
+  Status keep_exchanges() {
+    if (!author_) return {};
+    for (const Exchange& exchange : author_->take_exchanges()) {
+      KW_TRY([[maybe_unused]] const std::int64_t id, evaluator_->archive().runs().add_exchange(record_.id, exchange));
+    }
+    return {};
+  }
+
+  // What is worth knowing of the model's part.
+  Status note_model() {
+    if (!author_) return {};
+    KW_CHECK(keep_exchanges());
+    KW_TRY(outcome_.exchanges, evaluator_->archive().runs().exchanges(record_.id));
+    for (const Individual& each : outcome_.individuals)
+      for (const std::string& remark : each.remarks)
+        if (remark.starts_with("profile findings")) outcome_.notes.push_back(remark);
+    if (author_->broken()) outcome_.notes.push_back(fmt::format("the model: {}", author_->broken()->message));
+    const auto* mix = dynamic_cast<const ModelMix*>(policy_.get());
+    if (mix == nullptr) return {};
+    if (const auto why = mix->model_is_off()) outcome_.notes.push_back(fmt::format("the model was asked no more: {}", *why));
+    outcome_.notes.push_back(fmt::format("turns: playbook {}, {} {}", mix->bandit().turns("playbook"), record_.options.model,
+                                         mix->bandit().turns(record_.options.model)));
     return {};
   }
 
@@ -271,7 +359,10 @@ class Run {
   StrategyPool pool_;
   Ledger ledger_;
   std::vector<Lesson> history_;
-  std::vector<std::string> usable_;
+  std::vector<std::string> usable_, fitting_;
+  StrategyPool run_pool_;  // with what models have added; the policy's own never changes
+  std::optional<Library> library_;
+  std::unique_ptr<ModelAuthor> author_;
   std::optional<RunLock> lock_;
   std::unique_ptr<Trials> trials_;
   std::unique_ptr<Policy> policy_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 
+#include "llm/model.h"
 #include "record/run.h"
 #include "search/evaluator.h"
 #include "search/trials.h"
@@ -16,6 +17,7 @@ struct RunRequest {
   std::string resume;      // a run's id; its options count, with a new limit where one is given
   bool more_time = false;  // options.seconds and options.evaluations were given: they add to what a resumed run has spent
   EvaluatorOptions evaluator;
+  Model* model = nullptr;  // takes part in the search; none: the playbook alone
 };
 
 // What can be seen of a run while it goes on.
@@ -36,6 +38,7 @@ struct RunOutcome {
   std::optional<Evaluation> winner;  // as it was confirmed; none when no kernel passed
   TrialClock clock;
   std::vector<std::string> notes;
+  std::vector<Exchange> exchanges;  // with the model, of all sessions of the run
 };
 
 // `stop` may be set from a signal's handler: the run then ends with the best so far.

@@ -47,6 +47,21 @@ std::string with_levers(const Finding& finding) {
   return fmt::format("{} (levers: {})", finding.text, fmt::join(finding.levers, ", "));
 }
 
+// Those who repair a kernel need more than the sentence that people read.
+void note_diagnosis(Individual& individual, const Diagnosis& diagnosis) {
+  individual.diagnosis = diagnosis.summary;
+  if (!individual.proposal.author.empty()) individual.details = diagnosis;
+}
+
+// What takes the place of a compiler's outcome where there is nothing to compile.
+CompileOutcome unwritten(const Individual& individual) {
+  CompileOutcome outcome;
+  outcome.verdict = Verdict::compile_failed;
+  outcome.diagnosis.stage = "write";
+  outcome.diagnosis.summary = individual.diagnosis;
+  return outcome;
+}
+
 }  // namespace
 
 struct Trials::Tried {
@@ -91,19 +106,51 @@ void Trials::remember(const std::vector<Individual>& individuals) {
   }
 }
 
+Status Trials::write(std::vector<Tried>& batch, const std::vector<Proposal>& proposals) {
+  std::vector<Proposal> authored;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    Individual& individual = batch[i].individual;
+    individual.proposal = proposals[i];
+    if (proposals[i].author.empty()) {
+      KW_TRY(individual.kernel, coder_.write(proposals[i].strategies));
+      KW_TRY(batch[i].candidate, candidate_of(individual.kernel, proposals[i].knobs));
+    } else {
+      authored.push_back(proposals[i]);
+      places.push_back(i);
+    }
+  }
+  if (authored.empty()) return {};
+  if (author_ == nullptr)
+    return bad_input(fmt::format("the run works with the model {}, which was not given", authored.front().author),
+                     "name it with --model");
+  std::vector<Written> written = author_->write(authored);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    Tried& tried = batch[places[i]];
+    Individual& individual = tried.individual;
+    individual.proposal = std::move(written[i].proposal);
+    individual.kernel = std::move(written[i].kernel);
+    individual.kernel.author = individual.proposal.author;
+    individual.diagnosis = std::move(written[i].failure);
+    individual.faults = std::move(written[i].faults);
+    individual.remarks = std::move(written[i].remarks);
+    individual.invented = std::move(written[i].invented);
+    individual.spent_seconds = written[i].seconds;
+    if (!individual.kernel.source.empty()) {
+      KW_TRY(tried.candidate, candidate_of(individual.kernel, individual.proposal.knobs));
+    }
+  }
+  return {};
+}
+
 Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposals, std::int64_t first_index,
                                             const std::atomic<bool>& stop,
                                             const std::function<Status(const Individual&)>& on_done) {
   std::vector<Tried> batch(proposals.size());
+  for (std::size_t i = 0; i < proposals.size(); ++i) batch[i].individual.index = first_index + static_cast<std::int64_t>(i);
   {
     const Stopwatch watch(clock_.writing);
-    for (std::size_t i = 0; i < proposals.size(); ++i) {
-      Individual& individual = batch[i].individual;
-      individual.index = first_index + static_cast<std::int64_t>(i);
-      individual.proposal = proposals[i];
-      KW_TRY(individual.kernel, coder_.write(proposals[i].strategies));
-      KW_TRY(batch[i].candidate, candidate_of(individual.kernel, proposals[i].knobs));
-    }
+    KW_CHECK(write(batch, proposals));
   }
   {
     // Nothing is timed meanwhile, so that every core may compile.
@@ -114,7 +161,8 @@ Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposa
       std::vector<std::future<Result<CompileOutcome>>> compiling;
       const std::size_t end = std::min(batch.size(), begin + at_once);
       for (std::size_t i = begin; i < end; ++i)
-        compiling.push_back(std::async(std::launch::async, [this, &tried = batch[i]] {
+        compiling.push_back(std::async(std::launch::async, [this, &tried = batch[i]]() -> Result<CompileOutcome> {
+          if (!tried.candidate) return unwritten(tried.individual);
           const Stopwatch own(tried.compile_seconds);
           return tried.candidate->compile(problem_.description, evaluator_.compile_options());
         }));
@@ -134,7 +182,7 @@ Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposa
     if (stop || !tried.compiled) break;
     const auto start = TrialTime::now();
     KW_CHECK(evaluate(tried));
-    tried.individual.spent_seconds = tried.compile_seconds + std::chrono::duration<double>(TrialTime::now() - start).count();
+    tried.individual.spent_seconds += tried.compile_seconds + std::chrono::duration<double>(TrialTime::now() - start).count();
     remember({tried.individual});
     {
       const Stopwatch watch(clock_.archiving);
@@ -149,7 +197,7 @@ Status Trials::evaluate(Tried& tried) {
   Individual& individual = tried.individual;
   if (!tried.compiled->kernel) {
     individual.verdict = tried.compiled->verdict;
-    individual.diagnosis = tried.compiled->diagnosis.summary;
+    note_diagnosis(individual, tried.compiled->diagnosis);
     return {};
   }
   {
@@ -171,6 +219,7 @@ Status Trials::evaluate(Tried& tried) {
     individual.duplicate_of = first.index;
     individual.verdict = first.verdict;
     individual.diagnosis = first.diagnosis;
+    if (!individual.proposal.author.empty()) individual.details = first.details;
     individual.seconds = first.seconds;
     individual.speedup = first.speedup;
     individual.interval = first.interval;
@@ -189,7 +238,7 @@ Result<bool> Trials::verify(Tried& tried) {
   KW_TRY(const VerdictRecord judged, evaluator_.verify_briefly(problem_, *tried.candidate, draw_));
   Individual& individual = tried.individual;
   individual.verdict = judged.verdict;
-  individual.diagnosis = judged.diagnosis.summary;
+  note_diagnosis(individual, judged.diagnosis);
   return individual.passed();
 }
 
@@ -202,6 +251,7 @@ void Trials::align_with_code(Tried& tried) {
   view.isa = tried.code->isa;
   view.has_assembly = true;
   tried.individual.strategies = align(pool_, view, tried.individual.kernel.claims, considered_);
+  if (author_ != nullptr && !tried.individual.proposal.author.empty()) author_->settle(tried.individual);
 }
 
 Status Trials::time(Tried& tried) {
@@ -218,7 +268,7 @@ Status Trials::time(Tried& tried) {
                                                      evaluator_.machine(), evaluator_.output_check(problem_.description), options));
   if (!measured.timing) {
     individual.verdict = measured.verdict;
-    individual.diagnosis = measured.diagnosis.summary;
+    note_diagnosis(individual, measured.diagnosis);
     return {};
   }
   const TimingRecord& timing = *measured.timing;

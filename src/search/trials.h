@@ -7,6 +7,7 @@
 #include <map>
 
 #include "record/run.h"
+#include "search/author.h"
 #include "search/coder.h"
 #include "search/evaluator.h"
 #include "strategy/pool.h"
@@ -23,6 +24,9 @@ class Trials {
   // Draws the inputs and loads the baseline: the oracle's slow part, once a run.
   static Result<std::unique_ptr<Trials>> open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
                                               const StrategyPool& pool, std::vector<std::string> considered);
+
+  // Who carries out proposals that name an author; must outlive the trials.
+  void with_author(Author& author) { author_ = &author; }
 
   // Individuals of earlier sessions of the run, so that their code is known again.
   void remember(const std::vector<Individual>& individuals);
@@ -44,6 +48,7 @@ class Trials {
   struct Tried;
   Trials(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder, const StrategyPool& pool)
       : evaluator_(evaluator), problem_(problem), coder_(coder), pool_(pool), store_(problem, evaluator.options().precision) {}
+  Status write(std::vector<Tried>& batch, const std::vector<Proposal>& proposals);
   Status evaluate(Tried& tried);
   Result<bool> verify(Tried& tried);
   Status time(Tried& tried);
@@ -53,6 +58,7 @@ class Trials {
   const ProblemSource& problem_;
   const Coder& coder_;
   const StrategyPool& pool_;
+  Author* author_ = nullptr;
   TensorStore store_;
   std::vector<std::string> considered_;  // strategies that alignment looks for
   std::uint64_t draw_ = 0;               // the inputs of all trials

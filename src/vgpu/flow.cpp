@@ -163,12 +163,14 @@ std::vector<int> meeting_points(const ParsedFunction& function) {
     if (ends[i] == 0) pruned[i] = whole[i];
   }
   const std::vector<int> immediate = post_dominators(pruned, end);
+  const std::vector<int> strict = post_dominators(whole, end);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const ParsedInstruction& last = function.code[static_cast<std::size_t>(blocks[i].last)];
     const bool branches = (last.opcode == "bra" && last.guard >= 0) || last.opcode == "brx";
-    if (branches && immediate[i] >= 0 && immediate[i] < end) {
-      meets[static_cast<std::size_t>(blocks[i].last)] = blocks[static_cast<std::size_t>(immediate[i])].first;
-    }
+    // Where all paths meet before the end, they meet there; early returns are left out only where nothing else is common.
+    const int meet = strict[i] >= 0 && strict[i] < end ? strict[i] : immediate[i];
+    if (branches && meet >= 0 && meet < end)
+      meets[static_cast<std::size_t>(blocks[i].last)] = blocks[static_cast<std::size_t>(meet)].first;
   }
   return meets;
 }

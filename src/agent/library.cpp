@@ -1,0 +1,121 @@
+#include "agent/library.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "agent/cpp_shape.h"
+#include "base/json.h"
+#include "strategy/lessons.h"
+
+namespace kw {
+namespace {
+
+// A file's part under a heading "## name", without the heading.
+std::map<std::string, std::string> parts_by_heading(const std::string& text) {
+  std::map<std::string, std::string> parts;
+  std::string name;
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with("## "))
+      name = line.substr(3);
+    else if (!line.starts_with("# "))
+      parts[name] += line + "\n";
+  }
+  for (auto& [heading, part] : parts) {
+    part.erase(0, std::min(part.find_first_not_of('\n'), part.size()));
+    while (part.ends_with("\n")) part.pop_back();
+  }
+  return parts;
+}
+
+Result<std::vector<WorkedExample>> read_examples(const fs::path& folder) {
+  const fs::path index = folder / "examples.json";
+  KW_TRY(const std::string text, read_file(index));
+  KW_TRY(const Json json, parse_json(text, index.string()));
+  KW_TRY(auto examples, read_fields(index.string(), [&] {
+           std::vector<WorkedExample> all;
+           for (const Json& row : json) {
+             WorkedExample one;
+             one.name = row.at("kernel").get<std::string>();
+             one.workload_class = row.at("class").get<std::string>();
+             one.statement = row.at("statement").get<std::string>();
+             one.declaration = row.at("declaration").get<std::string>();
+             one.features = row.at("features").get<Features>();
+             all.push_back(std::move(one));
+           }
+           return all;
+         }));
+  for (WorkedExample& example : examples) {
+    KW_TRY(example.source, read_file(folder / example.name));
+  }
+  if (examples.empty()) return bad_input(index.string() + " has no examples", "a translator needs at least one");
+  return examples;
+}
+
+}  // namespace
+
+std::string advice_class(const std::string& workload_class) {
+  static const std::map<std::string, std::string> kOthers{
+      {"softmax", "normalisation"}, {"argument reduction", "reduction"}, {"gather", "pointwise"}, {"movement", "pointwise"},
+      {"recurrent", "matmul"},      {"interpolation", "pooling"},        {"unknown", "pointwise"}};
+  const std::string main = workload_class.substr(0, workload_class.find(" + "));
+  const auto other = kOthers.find(main);
+  return other == kOthers.end() ? main : other->second;
+}
+
+Result<Library> Library::load(const fs::path& root) {
+  Library library;
+  for (const auto& entry : entries_of(root / "prompts")) {
+    if (entry.path().extension() != ".md" || entry.path().stem() == "README") continue;
+    KW_TRY(const std::string text, read_file(entry.path()));
+    KW_TRY(PromptTemplate made, PromptTemplate::parse(text, "prompts/" + entry.path().filename().string()));
+    library.prompts_.emplace(entry.path().stem().string(), std::move(made));
+  }
+  for (const auto& entry : entries_of(root / "knowledge" / "workloads")) {
+    if (entry.path().extension() != ".md") continue;
+    KW_TRY(const std::string text, read_file(entry.path()));
+    const std::string name = entry.path().stem().string();
+    if (name == "zones")
+      library.zones_ = parts_by_heading(text);
+    else
+      for (auto& [heading, part] : parts_by_heading(text)) library.advice_[name + "/" + heading] = std::move(part);
+  }
+  const fs::path dsl = root / "knowledge" / "dsl" / "cpp";
+  KW_TRY(library.guide_, read_file(dsl / "guide.md"));
+  KW_TRY(library.short_guide_, read_file(dsl / "guide.compact.md"));
+  KW_TRY(library.pitfalls_, read_file(dsl / "pitfalls.md"));
+  KW_TRY(library.examples_, read_examples(dsl / "examples"));
+  return library;
+}
+
+Result<const PromptTemplate*> Library::prompt(const std::string& role, bool compact) const {
+  auto found = compact ? prompts_.find(role + ".compact") : prompts_.end();
+  if (found == prompts_.end()) found = prompts_.find(role);
+  if (found == prompts_.end())
+    return bad_input(fmt::format("there is no prompts/{}.md", role), "the installation is incomplete: set KERNELWRIGHT_ROOT");
+  return &found->second;
+}
+
+std::string Library::advice(const std::string& workload_class, bool compact) const {
+  const std::string name = advice_class(workload_class);
+  const auto brief = advice_.find(name + "/In short"), more = advice_.find(name + "/In full");
+  if (brief == advice_.end()) return "";
+  return compact || more == advice_.end() ? brief->second : brief->second + "\n" + more->second;
+}
+
+std::string Library::zone_guidance(const std::string& zone) const {
+  const auto found = zones_.find(zone);
+  return found == zones_.end() ? "" : found->second;
+}
+
+const WorkedExample& Library::example(const std::string& workload_class, const Features& features) const {
+  const std::string main = workload_class.substr(0, workload_class.find(" + "));
+  const auto distance = [&](const WorkedExample& example) {
+    const bool same = example.workload_class == main, related = advice_class(example.workload_class) == advice_class(main);
+    return (same ? 0 : related ? 100 : 200) + feature_distance(example.features, features);
+  };
+  return *std::min_element(examples_.begin(), examples_.end(),
+                           [&](const WorkedExample& a, const WorkedExample& b) { return distance(a) < distance(b); });
+}
+
+}  // namespace kw
