@@ -10,7 +10,7 @@ function(kw_compile_together target)
 endfunction()
 
 # Rooms whose own loops take time. The others wait for processes, files and people: they are built with -O1, a quarter faster.
-set(KW_BUSY_ROOMS machine runner verify measure strategy search vgpu cudart)
+set(KW_BUSY_ROOMS machine runner verify measure strategy search vgpu)
 
 # kw_room(name [rooms and libraries it uses...]): a static library of every .cpp in src/<name>.
 function(kw_room name)

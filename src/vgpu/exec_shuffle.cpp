@@ -14,21 +14,36 @@ namespace {
 bool gather(Warp& warp, const Instruction& instruction, std::uint32_t mask, std::uint32_t& together) {
   together = mask;
   if (instruction.d == kNoOperand) return true;
-  const std::uint32_t members = warp.as<std::uint32_t>(instruction.d)[std::countr_zero(mask)];
-  const std::uint32_t wanted = members & warp.live;
-  if ((mask & ~members) != 0) {
-    warp.launch->report("divergent_barrier", warp, instruction, std::countr_zero(mask & ~members),
-                        fmt::format("lanes 0x{:08x} execute an instruction whose member mask 0x{:08x} does not name them",
-                                    mask & ~members, members),
-                        {}, false);
+  // Each lane has a mask of its own: groups of lanes may come together.
+  const auto* masks = warp.as<std::uint32_t>(instruction.d);
+  std::uint32_t members = 0, unnamed = 0;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    members |= masks[lane];
+    if (((masks[lane] >> lane) & 1u) == 0) unnamed |= 1u << lane;
   }
-  if ((wanted & ~mask) == 0) return true;
+  if (unnamed != 0) {
+    const int lane = std::countr_zero(unnamed);
+    warp.launch->report(
+        "divergent_barrier", warp, instruction, lane,
+        fmt::format("lanes 0x{:08x} execute an instruction whose member mask 0x{:08x} does not name them", unnamed, masks[lane]),
+        {}, false);
+  }
+  if ((members & warp.live & ~mask) == 0) return true;
   const std::uint32_t here = warp.pc - 1;
   std::uint32_t there = mask;
-  for (const Path& path : warp.paths) {
-    if (path.state == Path::State::warp_sync && path.pc == here && path.frame == warp.frame && path.sync_mask == members)
+  const auto waits_with_them = [&](const Path& path) {
+    return path.state == Path::State::warp_sync && path.pc == here && path.frame == warp.frame && (path.sync_mask & members) != 0;
+  };
+  for (std::uint32_t before = 0; before != members;) {
+    before = members;
+    for (const Path& path : warp.paths) {
+      if (!waits_with_them(path)) continue;
       there |= path.mask;
+      members |= path.sync_mask;
+    }
   }
+  const std::uint32_t wanted = members & warp.live;
   if ((wanted & ~there) != 0) {
     // Lanes whose guard does not hold here go on.
     const std::uint32_t others = warp.active & ~mask;
@@ -48,7 +63,7 @@ bool gather(Warp& warp, const Instruction& instruction, std::uint32_t mask, std:
   }
   // All are there: the others continue behind this instruction, which is executed for them now.
   for (Path& path : warp.paths) {
-    if (path.state == Path::State::warp_sync && path.pc == here && path.frame == warp.frame && path.sync_mask == members) {
+    if (waits_with_them(path)) {
       path.state = Path::State::ready;
       ++path.pc;
     }
@@ -184,21 +199,26 @@ bool exec_match(Warp& warp, const Instruction& instruction, std::uint32_t mask) 
     values[i] = instruction.bytes == 8 ? warp.as<std::uint64_t>(instruction.a)[i] : warp.as<std::uint32_t>(instruction.a)[i];
   }
   auto* to = warp.as<std::uint32_t>(instruction.dst);
-  bool all_same = true;
-  std::uint32_t same_as[kLanes] = {};
-  for (std::uint32_t rest = together; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    for (std::uint32_t others = together; others != 0; others &= others - 1) {
-      const int other = std::countr_zero(others);
-      if (values[other] == values[lane]) same_as[lane] |= 1u << other;
+  for (std::uint32_t left = together; left != 0;) {
+    const std::uint32_t own = group_of(warp, instruction, left);
+    const std::uint32_t group = own != 0 ? own : left;
+    bool all_same = true;
+    std::uint32_t same_as[kLanes] = {};
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      for (std::uint32_t others = group; others != 0; others &= others - 1) {
+        const int other = std::countr_zero(others);
+        if (values[other] == values[lane]) same_as[lane] |= 1u << other;
+      }
+      all_same = all_same && same_as[lane] == group;
     }
-    all_same = all_same && same_as[lane] == together;
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      to[lane] = instruction.aux == 0 ? same_as[lane] : all_same ? group : 0;
+    }
+    if (instruction.dst2 != kNoOperand) write_predicate(warp, instruction.dst2, group, all_same ? ~0u : 0u);
+    left &= ~group;
   }
-  for (std::uint32_t rest = together; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    to[lane] = instruction.aux == 0 ? same_as[lane] : all_same ? together : 0;
-  }
-  if (instruction.dst2 != kNoOperand) write_predicate(warp, instruction.dst2, together, all_same ? ~0u : 0u);
   return true;
 }
 
@@ -226,9 +246,14 @@ bool exec_activemask(Warp& warp, const Instruction& instruction, std::uint32_t m
 bool exec_elect(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   std::uint32_t together = 0;
   if (!gather(warp, instruction, mask, together)) return false;
-  const int leader = std::countr_zero(together);
-  write_word(warp, instruction.dst, together, static_cast<std::uint32_t>(leader));
-  write_predicate(warp, instruction.dst2, together, 1u << leader);
+  for (std::uint32_t left = together; left != 0;) {
+    const std::uint32_t own = group_of(warp, instruction, left);
+    const std::uint32_t group = own != 0 ? own : left;
+    const int leader = std::countr_zero(group);
+    write_word(warp, instruction.dst, group, static_cast<std::uint32_t>(leader));
+    write_predicate(warp, instruction.dst2, group, 1u << leader);
+    left &= ~group;
+  }
   return true;
 }
 

@@ -45,7 +45,7 @@ ProblemDescription one_operation(const std::string& op, const Shape& in, const S
   return problem;
 }
 
-Kernel written(const ProblemDescription& problem, const std::vector<std::string>& strategies) {
+Kernel scan_or_window(const ProblemDescription& problem, const std::vector<std::string>& strategies) {
   auto playbook = Playbook::read(problem, {.threads = 4});
   EXPECT_TRUE(playbook.ok()) << (playbook.ok() ? "" : playbook.error().message);
   if (!playbook) return {};
@@ -71,25 +71,26 @@ TEST(InteriorOutputs, LeaveOutWindowsThatReachIntoThePadding) {
 
 TEST(ScanStage, RunsInVectorsOnlyWhereAskedFor) {
   const auto problem = one_operation("aten.cumsum.default", {64, 128}, {64, 128}, kDimOne);
-  const Kernel plain = written(problem, {});
+  const Kernel plain = scan_or_window(problem, {});
   EXPECT_TRUE(plain.claims.empty());
   EXPECT_TRUE(scan_says(plain, "double running"));
-  const Kernel vectors = written(problem, {"explicit_vectors", "vector_scan"});
+  const Kernel vectors = scan_or_window(problem, {"explicit_vectors", "vector_scan"});
   EXPECT_TRUE(scan_claims(vectors, "vector_scan"));
   EXPECT_TRUE(scan_says(vectors, "kw_running_sum"));
-  EXPECT_FALSE(scan_claims(written(problem, {"vector_scan"}), "vector_scan"));
+  EXPECT_FALSE(scan_claims(scan_or_window(problem, {"vector_scan"}), "vector_scan"));
 }
 
 TEST(ScanStage, SplitsFewLongRowsAndNoOthers) {
   const std::vector<std::string> wanted{"parallel_outer", "split_scan"};
   EXPECT_TRUE(
-      scan_claims(written(one_operation("aten.cumsum.default", {2, 1 << 20}, {2, 1 << 20}, kDimOne), wanted), "split_scan"));
-  EXPECT_FALSE(scan_claims(written(one_operation("aten.cumsum.default", {512, 4096}, {512, 4096}, kDimOne), wanted), "split_scan"));
+      scan_claims(scan_or_window(one_operation("aten.cumsum.default", {2, 1 << 20}, {2, 1 << 20}, kDimOne), wanted), "split_scan"));
+  EXPECT_FALSE(
+      scan_claims(scan_or_window(one_operation("aten.cumsum.default", {512, 4096}, {512, 4096}, kDimOne), wanted), "split_scan"));
 }
 
 TEST(ScanStage, GoesDownColumns) {
   const auto problem = one_operation("aten.cumprod.default", {8, 64, 200}, {8, 64, 200}, kDimOne);
-  const Kernel kernel = written(problem, {"explicit_vectors", "scan_columns"});
+  const Kernel kernel = scan_or_window(problem, {"explicit_vectors", "scan_columns"});
   EXPECT_TRUE(scan_claims(kernel, "scan_columns"));
   EXPECT_TRUE(scan_says(kernel, "kw_wide_prod"));
 }
@@ -98,11 +99,11 @@ TEST(WindowStage, SeparatesDimensionsOfWhichThereAreSeveral) {
   const Json pooling =
       Json::array({constants({3, 3}), constants({2, 2}), constants({1, 1}), constants({1, 1}), {{"const", false}}});
   const auto images = one_operation("aten.max_pool2d.default", {2, 3, 40, 40}, {2, 3, 20, 20}, pooling);
-  EXPECT_TRUE(scan_claims(written(images, {"separable_window", "explicit_vectors"}), "separable_window"));
+  EXPECT_TRUE(scan_claims(scan_or_window(images, {"separable_window", "explicit_vectors"}), "separable_window"));
   const Json short_pooling = Json::array({constants({5}), constants({2}), constants({2}), constants({1}), {{"const", false}}});
   const auto rows = one_operation("aten.max_pool1d.default", {2, 3, 64}, {2, 3, 32}, short_pooling);
-  EXPECT_FALSE(scan_claims(written(rows, {"separable_window", "explicit_vectors"}), "separable_window"));
-  EXPECT_TRUE(scan_claims(written(rows, {"window_interior"}), "window_interior"));
+  EXPECT_FALSE(scan_claims(scan_or_window(rows, {"separable_window", "explicit_vectors"}), "separable_window"));
+  EXPECT_TRUE(scan_claims(scan_or_window(rows, {"window_interior"}), "window_interior"));
 }
 
 TEST(WindowStage, CountsThePaddingOfMeansOnlyWhereAskedFor) {
@@ -116,24 +117,24 @@ TEST(WindowStage, CountsThePaddingOfMeansOnlyWhereAskedFor) {
   };
   const Shape in{1, 2, 16, 16};
   const Shape out{1, 2, 8, 8};
-  EXPECT_TRUE(scan_says(written(one_operation("aten.avg_pool2d.default", in, out, pooling(false)), {}), "kw_table_"));
-  EXPECT_TRUE(scan_says(written(one_operation("aten.avg_pool2d.default", in, out, pooling(true)), {}), "9.0f"));
+  EXPECT_TRUE(scan_says(scan_or_window(one_operation("aten.avg_pool2d.default", in, out, pooling(false)), {}), "kw_table_"));
+  EXPECT_TRUE(scan_says(scan_or_window(one_operation("aten.avg_pool2d.default", in, out, pooling(true)), {}), "9.0f"));
 }
 
 TEST(WindowStage, TakesGridsThatDoNotDivideTheInput) {
   const auto problem =
       one_operation("aten.adaptive_avg_pool2d.default", {2, 4, 100, 100}, {2, 4, 7, 7}, Json::array({constants({7, 7})}));
   for (const auto& strategies : {std::vector<std::string>{}, {"separable_window", "explicit_vectors", "parallel_outer"}})
-    EXPECT_TRUE(scan_says(written(problem, strategies), "* 100 / 7"));
+    EXPECT_TRUE(scan_says(scan_or_window(problem, strategies), "* 100 / 7"));
 }
 
 TEST(ArgStage, KeepsPositionsInLanes) {
   const Json args = Json::array({{{"const", 1}}, {{"const", false}}});
   const auto rows = one_operation("aten.argmax.default", {64, 512}, {64}, args, DType::i64);
-  EXPECT_TRUE(scan_claims(written(rows, {"explicit_vectors", "vector_argument"}), "vector_argument"));
-  EXPECT_TRUE(written(rows, {}).claims.empty());
+  EXPECT_TRUE(scan_claims(scan_or_window(rows, {"explicit_vectors", "vector_argument"}), "vector_argument"));
+  EXPECT_TRUE(scan_or_window(rows, {}).claims.empty());
   const auto columns = one_operation("aten.argmin.default", {8, 64, 512}, {8, 512}, args, DType::i64);
-  EXPECT_TRUE(scan_says(written(columns, {"explicit_vectors", "vector_argument"}), "kw_beating_min"));
+  EXPECT_TRUE(scan_says(scan_or_window(columns, {"explicit_vectors", "vector_argument"}), "kw_beating_min"));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void check_rows_on_device(const std::vector<host::Row>& rows) {
     const auto cases = host::cases_of(row);
     for (std::size_t i = 0; i < row.sources.size(); ++i) bench.fill(i, cases[i]);
     bench.run(**module, "k" + std::to_string(r), row.sources.size() + 1, cases[0].size());
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     int wrong = 0;
     for (std::size_t j = 0; j < cases[0].size() && wrong < 3; ++j) {
       std::uint64_t values[4] = {}, got = 0;

@@ -71,7 +71,7 @@ void check_rows(const std::vector<host::Row>& rows) {
   }
 }
 
-class Semantics_ : public testing::TestWithParam<bool> {
+class Semantics_ : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override { portable_only() = GetParam(); }
   void TearDown() override { portable_only() = false; }
@@ -85,7 +85,7 @@ TEST_P(Semantics_, SpecialFunctions) { check_rows(host::special_rows()); }
 TEST_P(Semantics_, Comparisons) { check_rows(host::compare_rows()); }
 TEST_P(Semantics_, Conversions) { check_rows(host::convert_rows()); }
 
-INSTANTIATE_TEST_SUITE_P(Vgpu, Semantics_, testing::Values(false, true),
+INSTANTIATE_TEST_SUITE_P(Vgpu, Semantics_, ::testing::Values(false, true),
                          [](const auto& info) { return info.param ? "AnyProcessor" : "ThisProcessor"; });
 
 TEST(Semantics, WhatIsNotInTheTablesIsRefused) {
