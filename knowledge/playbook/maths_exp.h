@@ -7,7 +7,8 @@
 #include "maths_basic.h"
 
 // piece: exp_parts needs: vec
-// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) = 1 + expm1; n is in the low bits of `shifted`, the others fall off its left end with << 23.
+// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) = 1 + expm1; n is in the low bits of `shifted`, the others fall off its left end with
+// << 23.
 struct kw_exp_parts {
   kw_ivec shifted;
   kw_vec expm1;

@@ -38,8 +38,8 @@ std::string telling_rows(const Ledger& ledger, const std::string& zone, const st
 // "vectorise/explicit_vectors: write inner loops with vector types (predicts 2x): why".
 std::string strategy_line(const Strategy& strategy, bool with_reason);
 
-// A measured number for a prompt: two timings of the same kernel should read the same, so noise is rounded away. 1.83 -> "1.8", 0.052 ->
-// "0.05", 14.2 -> "14".
+// A measured number for a prompt: two timings of the same kernel should read the same, so noise is rounded away. 1.83 -> "1.8",
+// 0.052 -> "0.05", 14.2 -> "14".
 std::string roughly(double number);
 
 // An individual in one line: who, what, how fast.
