@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "dsl/cpp.h"
+#include "llm/local_model.h"
 #include "machine/machine_cache.h"
 #include "problem/oracle_client.h"
 #include "problem/problem_source.h"
@@ -103,7 +104,16 @@ LookedFor gpu() {
 }
 
 LookedFor model() {
-  LookedFor finding{"language model", false, false, "", "model agents", "export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
+  LookedFor finding{"language model",
+                    false,
+                    false,
+                    "",
+                    "model agents",
+                    "kernelwright model fetch (local, 1.1 GB), or export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
+  if (const auto local = local_parts(); local && local->fetched()) {
+    finding.present = true;
+    finding.detail = fmt::format("{} is fetched (--model local)", local->name);
+  }
   for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "KERNELWRIGHT_BASE_URL"})
     if (const char* value = std::getenv(name); value && *value) {
       finding.present = true;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kMostTold = 50;  // the report has them all
 constexpr const char* kMargin = "========= ";
+constexpr std::size_t kLongestName = 120;
 
 std::string dimensions(const vgpu::Dim3& dim) {
   return "(" + std::to_string(dim.x) + "," + std::to_string(dim.y) + "," + std::to_string(dim.z) + ")";
@@ -28,6 +29,7 @@ std::string readable_kernel(const std::string& name) {
   char* readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string text = status == 0 && readable != nullptr ? readable : name;
   std::free(readable);  // NOLINT: __cxa_demangle gives malloc's memory
+  if (text.size() > kLongestName) text = text.substr(0, kLongestName) + "...";  // templates of CUTLASS fill pages
   return text;
 }
 

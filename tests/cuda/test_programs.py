@@ -19,6 +19,11 @@ def options_for(name):
     return ["--nvcc=-std=c++17", f"--nvcc=-I{cutlass_headers()}", "--nvcc=--expt-relaxed-constexpr"]
 
 
+# The first launches too many threads to see the error. CUTLASS's pipeline loads fragments of stages beyond the last, which
+# nothing has filled, and never uses them.
+ON_PURPOSE = {"streams_and_memory": {"launch_limit"}, "cutlass_gemm": {"uninitialised"}}
+
+
 def test_there_are_programs():
     assert len(PROGRAMS) >= 15 and QUICK <= set(PROGRAMS)
 
@@ -26,10 +31,10 @@ def test_there_are_programs():
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PROGRAMS])
 def test_program(name):
     run = vgpu("run", HERE / "programs" / f"{name}.cu", options=["--json", *options_for(name)])
-    assert run.status == 0, run
+    found = {finding["kind"] for finding in run.json["findings"]}
+    assert found == ON_PURPOSE.get(name, set()), run
+    assert run.status == (1 if found else 0) and run.json["status"] == 0, run
     assert run.json["stdout"].endswith("ok\n"), run
-    expected = {"launch_limit"} if name == "streams_and_memory" else set()  # it launches too many threads on purpose
-    assert {finding["kind"] for finding in run.json["findings"]} <= expected, run
 
 
 @pytest.mark.slow
