@@ -110,7 +110,7 @@ LookedFor model() {
                     "",
                     "model agents",
                     "kernelwright model fetch (local, 1.1 GB), or export OPENAI_API_KEY=... or ANTHROPIC_API_KEY=..."};
-  if (const auto local = local_parts(); local && local->fetched()) {
+  if (const auto local = llm::local_parts(); local && local->fetched()) {
     finding.present = true;
     finding.detail = fmt::format("{} is fetched (--model local)", local->name);
   }
