@@ -28,7 +28,7 @@ std::string readable_kernel(const std::string& name) {
   int status = 0;
   char* readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string text = status == 0 && readable != nullptr ? readable : name;
-  std::free(readable);  // NOLINT: __cxa_demangle gives malloc's memory
+  std::free(readable);                                                          // NOLINT: __cxa_demangle gives malloc's memory
   if (text.size() > kLongestName) text = text.substr(0, kLongestName) + "...";  // templates of CUTLASS fill pages
   return text;
 }
