@@ -1,13 +1,12 @@
 #include "cli/vgpu_profile.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <tuple>
 
 #include <fmt/format.h>
+#include "base/demangle.h"
 
 namespace kw {
 namespace {
@@ -27,14 +26,6 @@ struct KernelProfile {
 std::uint64_t volume(const vgpu::Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
 
 std::string shape_text(const vgpu::Dim3& dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string text = status == 0 && readable != nullptr ? readable : name;
-  std::free(readable);  // NOLINT: malloc's
-  return text;
-}
 
 double per(std::uint64_t count, std::uint64_t of) { return of == 0 ? 0 : static_cast<double>(count) / static_cast<double>(of); }
 

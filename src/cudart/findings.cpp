@@ -1,12 +1,11 @@
 #include "cudart/findings.h"
 
-#include <cxxabi.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "base/demangle.h"
 #include "vgpu/report_json.h"
 
 namespace kw::cudart {
@@ -25,10 +24,7 @@ std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::
 }  // namespace
 
 std::string readable_kernel(const std::string& name) {
-  int status = 0;
-  char* readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string text = status == 0 && readable != nullptr ? readable : name;
-  std::free(readable);                                                          // NOLINT: __cxa_demangle gives malloc's memory
+  std::string text = demangled(name);
   if (text.size() > kLongestName) text = text.substr(0, kLongestName) + "...";  // templates of CUTLASS fill pages
   return text;
 }

@@ -1,12 +1,12 @@
 #include "dsl/cpp_screen.h"
 
-#include <cxxabi.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "base/demangle.h"
 #include "dsl/cpp_text.h"
 #include "dsl/elf_symbols.h"
 
@@ -126,11 +126,7 @@ bool matches(std::string_view name, std::string_view rule) {
 
 // "std::ifstream::open(...)" rather than "_ZNSt14basic_ifstream...", without its arguments.
 std::string readable(const std::string& symbol) {
-  int status = 0;
-  char* plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  if (plain == nullptr) return symbol;
-  std::string text(plain);
-  std::free(plain);
+  const std::string text = demangled(symbol);
   return text.substr(0, std::min(text.find('('), text.find('<')));
 }
 

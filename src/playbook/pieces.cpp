@@ -8,7 +8,7 @@
 
 namespace kw {
 
-extern const std::string_view kPieceFiles[];  // generated from knowledge/playbook (cmake/EmbedPieces.cmake)
+extern const std::string_view kPieceFiles[];  // generated from knowledge/playbook (cmake/EmbedTexts.cmake)
 extern const std::size_t kPieceFileCount;
 
 namespace {

@@ -46,16 +46,7 @@ bool gather(Warp& warp, const Instruction& instruction, std::uint32_t mask, std:
   const std::uint32_t wanted = members & warp.live;
   if ((wanted & ~there) != 0) {
     // Lanes whose guard does not hold here go on.
-    const std::uint32_t others = warp.active & ~mask;
-    if (others != 0) {
-      Path rest;
-      rest.pc = warp.pc;
-      rest.mask = others;
-      rest.frame = warp.frame;
-      rest.join = warp.join;
-      warp.paths.push_back(rest);
-    }
-    warp.active = mask;
+    warp.keep_only(mask);
     warp.pc = here;
     warp.save_path(Path::State::warp_sync);
     warp.paths.back().sync_mask = members;
@@ -87,7 +78,7 @@ std::uint32_t group_of(const Warp& warp, const Instruction& instruction, std::ui
   if (instruction.d == kNoOperand) return mask;
   const auto* members = warp.as<std::uint32_t>(instruction.d);
   const std::uint32_t name = members[std::countr_zero(mask)];
-  return mask & name;
+  return (mask & name) != 0 ? mask & name : mask;
 }
 
 }  // namespace
@@ -95,16 +86,7 @@ std::uint32_t group_of(const Warp& warp, const Instruction& instruction, std::ui
 bool exec_warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const std::uint32_t members = warp.as<std::uint32_t>(instruction.a)[std::countr_zero(mask)];
   if ((members & warp.live & ~mask) == 0) return true;
-  const std::uint32_t others = warp.active & ~mask;
-  if (others != 0) {
-    Path rest;
-    rest.pc = warp.pc;
-    rest.mask = others;
-    rest.frame = warp.frame;
-    rest.join = warp.join;
-    warp.paths.push_back(rest);
-  }
-  warp.active = mask;
+  warp.keep_only(mask);
   warp.save_path(Path::State::warp_sync);
   warp.paths.back().sync_mask = members;
   warp.release_sync();
@@ -169,7 +151,7 @@ bool exec_vote(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   if (!gather(warp, instruction, mask, together)) return false;
   const std::uint32_t votes = warp.predicate(instruction.a);
   for (std::uint32_t rest = together; rest != 0;) {
-    const std::uint32_t group = group_of(warp, instruction, rest) != 0 ? group_of(warp, instruction, rest) : rest;
+    const std::uint32_t group = group_of(warp, instruction, rest);
     const std::uint32_t yes = votes & group;
     switch (instruction.aux) {
       case kVoteAll:
@@ -200,8 +182,7 @@ bool exec_match(Warp& warp, const Instruction& instruction, std::uint32_t mask) 
   }
   auto* to = warp.as<std::uint32_t>(instruction.dst);
   for (std::uint32_t left = together; left != 0;) {
-    const std::uint32_t own = group_of(warp, instruction, left);
-    const std::uint32_t group = own != 0 ? own : left;
+    const std::uint32_t group = group_of(warp, instruction, left);
     bool all_same = true;
     std::uint32_t same_as[kLanes] = {};
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
@@ -226,7 +207,7 @@ bool exec_redux(Warp& warp, const Instruction& instruction, std::uint32_t mask) 
   std::uint32_t together = 0;
   if (!gather(warp, instruction, mask, together)) return false;
   for (std::uint32_t rest = together; rest != 0;) {
-    const std::uint32_t group = group_of(warp, instruction, rest) != 0 ? group_of(warp, instruction, rest) : rest;
+    const std::uint32_t group = group_of(warp, instruction, rest);
     const auto* values = warp.as<std::uint32_t>(instruction.a);
     std::uint64_t sum = values[std::countr_zero(group)];
     for (std::uint32_t others = group & (group - 1); others != 0; others &= others - 1) {
@@ -247,8 +228,7 @@ bool exec_elect(Warp& warp, const Instruction& instruction, std::uint32_t mask) 
   std::uint32_t together = 0;
   if (!gather(warp, instruction, mask, together)) return false;
   for (std::uint32_t left = together; left != 0;) {
-    const std::uint32_t own = group_of(warp, instruction, left);
-    const std::uint32_t group = own != 0 ? own : left;
+    const std::uint32_t group = group_of(warp, instruction, left);
     const int leader = std::countr_zero(group);
     write_word(warp, instruction.dst, group, static_cast<std::uint32_t>(leader));
     write_predicate(warp, instruction.dst2, group, 1u << leader);

@@ -12,16 +12,7 @@ namespace {
 
 // The lanes of mask wait; the others of the path go on.
 void wait_here(Warp& warp, std::uint32_t mask, std::uint8_t number) {
-  const std::uint32_t others = warp.active & ~mask;
-  if (others != 0) {
-    Path rest;
-    rest.pc = warp.pc;
-    rest.mask = others;
-    rest.frame = warp.frame;
-    rest.join = warp.join;
-    warp.paths.push_back(rest);
-  }
-  warp.active = mask;
+  warp.keep_only(mask);
   warp.save_path(Path::State::barrier);
   warp.paths.back().barrier = number;
 }

@@ -11,7 +11,7 @@
 
 namespace kw::vgpu {
 
-// Generated from knowledge/gpus, see cmake/EmbedSheets.cmake.
+// Generated from knowledge/gpus, see cmake/EmbedTexts.cmake.
 extern const std::string_view kSheetTexts[];
 extern const std::size_t kSheetCount;
 

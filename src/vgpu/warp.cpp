@@ -53,6 +53,15 @@ void Warp::save_path(Path::State state) {
   active = 0;
 }
 
+void Warp::keep_only(std::uint32_t mask) {
+  const std::uint32_t others = active & ~mask;
+  if (others != 0) {
+    active = others;
+    save_path(Path::State::ready);
+  }
+  active = mask;
+}
+
 bool Warp::ready() const {
   if (active != 0) return true;
   return std::any_of(paths.begin(), paths.end(), [](const Path& path) { return path.state == Path::State::ready; });

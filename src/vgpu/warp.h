@@ -114,6 +114,7 @@ struct Warp {
   bool free_waiting();
   bool next_path();  // true: the current path is a ready one
   void save_path(Path::State state);
+  void keep_only(std::uint32_t mask);  // the other lanes of the path go on as one of their own
   void enter(const Path& path);
   Join* new_join(std::uint32_t at, std::uint32_t expected, Frame* of);
   void drop_join(Join* which);

@@ -1,0 +1,16 @@
+# kw_embed_texts(target pattern namespace array count): the files that match, below the project's folder, become an array of texts in the
+# target, for programs that may open no files. The array and its size are const std::string_view[] and std::size_t.
+function(kw_embed_texts target pattern namespace array count)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${pattern})
+  set(body "#include <cstddef>\n#include <string_view>\nnamespace ${namespace} {\nextern const std::string_view ${array}[];\nextern const std::size_t ${count};\nconst std::string_view ${array}[] = {\n")
+  set(number 0)
+  foreach(each ${files})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${each})
+    file(READ ${each} text)
+    string(APPEND body "R\"kwtext(" "${text}" ")kwtext\",\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  string(APPEND body "};\nconst std::size_t ${count} = ${number};\n}  // namespace ${namespace}\n")
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/${array}.cpp CONTENT "${body}")
+  target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/${array}.cpp)
+endfunction()

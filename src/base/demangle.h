@@ -1,0 +1,11 @@
+// Names of C++ as people wrote them.
+#pragma once
+
+#include <string>
+
+namespace kw {
+
+// "saxpy(int, float*)" of "_Z5saxpyiPf"; what is no such name stays as it is.
+std::string demangled(const std::string& symbol);
+
+}  // namespace kw
