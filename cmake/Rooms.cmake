@@ -1,5 +1,7 @@
 # Files of a room, or of a folder of tests, are compiled several at a time: most of the time goes into the headers that they share.
 option(KW_UNITY "compile several files at a time" ON)
+# For work on one room: -DKW_SPLIT_ROOMS="playbook;cli" compiles the files of these one by one.
+set(KW_SPLIT_ROOMS "" CACHE STRING "rooms whose files are compiled one by one")
 
 function(kw_compile_together target)
   if(KW_UNITY)
@@ -16,7 +18,9 @@ set(KW_BUSY_ROOMS machine runner verify measure strategy search vgpu)
 function(kw_room name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(kw_${name} STATIC ${sources})
-  kw_compile_together(kw_${name})
+  if(NOT name IN_LIST KW_SPLIT_ROOMS)
+    kw_compile_together(kw_${name})
+  endif()
   if(NOT name IN_LIST KW_BUSY_ROOMS)
     target_compile_options(kw_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
