@@ -8,9 +8,9 @@ help:  ## list these
 setup:  ## install what is missing: Debian packages, and .venv with PyTorch
 	@tools/setup
 
-build: setup  ## build into build/release
+build: setup  ## build the program into build/release
 	@cmake --preset release
-	@cmake --build --preset release
+	@cmake --build --preset release --target kernelwright
 
 demo: build  ## see it work on an example
 	@tools/demo
