@@ -85,7 +85,7 @@ void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::ve
       const Index at = with_dims(index, inner_dims, e.unflatten(Affine::variable(j), inner));
       const Expr value = e.emit(id, at);
       e.store(buffer, at, value);
-      if (summed >= 0) e.line(fmt::format("{} += {};", value.vector ? lanes : rest, value.text));
+      if (summed >= 0) e.line(fmt::format("{} += {};", value.vector ? lanes : rest, e.within_part(value, "0.0f").text));
     });
     if (summed < 0) return;
     e.line(fmt::format("{} += kw_sum({});", rest, lanes));
