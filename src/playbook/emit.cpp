@@ -360,7 +360,8 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
   }
   const std::int64_t stride = position.coefficient(vector);
   const std::string address = at == "0" ? pointer : fmt::format("{} + {}", pointer, at);
-  if (dtype == DType::boolean && stride == 1 && vector != part_of) return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
+  if (dtype == DType::boolean && stride == 1 && vector != part_of)
+    return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
   if (dtype != DType::f32) {
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
     return {"0", dtype, true, own_depth};

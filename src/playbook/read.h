@@ -66,10 +66,10 @@ std::span<const OpRow> view_ops();
 std::span<const OpRow> reduce_ops();
 std::span<const OpRow> norm_ops();
 std::span<const OpRow> loss_ops();
-std::span<const OpRow> lookup_ops();   // gather, embedding
-std::span<const OpRow> scan_ops();     // read_scan.cpp
-// `shorter` with one `first` in front of it along a dimension, as one scan: where it is a running value without its last, and `first`
-// what that starts from. -1: it is something else.
+std::span<const OpRow> lookup_ops();  // gather, embedding
+std::span<const OpRow> scan_ops();    // read_scan.cpp
+// `shorter` with one `first` in front of it along a dimension, as one scan: where it is a running value without its last, and
+// `first` what that starts from. -1: it is something else.
 ValueId scan_of_before(Graph& graph, ValueId first, ValueId shorter, int dim);
 std::span<const OpRow> window_ops();   // read_window.cpp
 std::span<const OpRow> arg_ops();      // read_arg.cpp: argmax, argmin, max.dim, min.dim

@@ -92,7 +92,8 @@ class DenseProduct {
     const std::int64_t longest = split_ ? part_depth_ : facts_.depth;
     depth_limit_ = fmt::format("{}", std::min(longest, kLongestBlock));
     blocks_ = longest > kLongestBlock;
-    if (blocks_ && writer_.use("cache_tile_depth")) depth_limit_ = writer_.knob("KW_KC", kLongestBlock, {128, 192, 256, 384, 512});
+    if (blocks_ && writer_.use("cache_tile_depth"))
+      depth_limit_ = writer_.knob("KW_KC", tile_registers(writer_.machine) == 32 ? 384 : kLongestBlock, {128, 192, 256, 384, 512});
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
@@ -285,10 +286,10 @@ class DenseProduct {
     if (right_packed_ || right_edge_) line(fmt::format("float* const $right_panels = {};", right_memory_));
     if (shared_) {
       // As many blocks as make equal work for all threads.
-      line(fmt::format("constexpr std::int64_t $row_blocks = (({0} + {1} - 1) / {1} + {2} - 1) / {2} * {2};", facts_.rows, row_limit_,
-                       writer_.machine.threads));
-      line(fmt::format(
-          "constexpr std::int64_t $block_rows = (({0} + $row_blocks - 1) / $row_blocks + KW_MR - 1) / KW_MR * KW_MR;", facts_.rows));
+      line(fmt::format("constexpr std::int64_t $row_blocks = (({0} + {1} - 1) / {1} + {2} - 1) / {2} * {2};", facts_.rows,
+                       row_limit_, writer_.machine.threads));
+      line(fmt::format("constexpr std::int64_t $block_rows = (({0} + $row_blocks - 1) / $row_blocks + KW_MR - 1) / KW_MR * KW_MR;",
+                       facts_.rows));
     } else {
       line(fmt::format("constexpr std::int64_t $block_rows = ({0} + KW_MR - 1) / KW_MR * KW_MR;", row_limit_));
     }
@@ -313,12 +314,12 @@ class DenseProduct {
       const std::string outside = skip_zeros_ ? outside_band("$row_begin", "$row_end - 1", "$block", "$block_end - 1") : "";
       if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
       if (shared_)
-        line(
-            fmt::format("#pragma omp for schedule(static)\n"
-                        "for (std::int64_t $panel = $block; $panel < $block_end; $panel += $tile_columns)\n"
-                        "  {}($inner, $steps, $panel, kw_least($panel + $tile_columns, $block_end), $right_panels + ($panel - $block) "
-                        "* $steps);",
-                        pack_right_));
+        line(fmt::format(
+            "#pragma omp for schedule(static)\n"
+            "for (std::int64_t $panel = $block; $panel < $block_end; $panel += $tile_columns)\n"
+            "  {}($inner, $steps, $panel, kw_least($panel + $tile_columns, $block_end), $right_panels + ($panel - $block) "
+            "* $steps);",
+            pack_right_));
       else
         line(fmt::format("{}({}$inner, $steps, $block, $block_end, $right_panels);", pack_right_, batch_argument("$item")));
       if (skip_zeros_)
