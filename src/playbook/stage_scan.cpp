@@ -292,7 +292,8 @@ class ScanText {
         w_.declare("#include <utility>");
         w_.declare(fmt::format(fmt::runtime(kWideStep), scan_.fn, scan_.fn == "sum" ? "+" : "*"));
         e_.need("vec");
-        e_.line(fmt::format("const kw_vec {} = kw_wide_{}(&{}, {});", running, scan_.fn, slot, next.text));
+        e_.line(fmt::format("{}kw_wide_{}(&{}, {});", before_ ? "" : fmt::format("const kw_vec {} = ", running), scan_.fn, slot,
+                            next.text));
       } else {
         e_.need("load");
         e_.need("store");
