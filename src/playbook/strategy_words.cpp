@@ -10,6 +10,7 @@ std::string_view strategy_words(const std::string& id) {
       {"balanced_schedule", "threads take pieces of work as they finish"},
       {"explicit_vectors", "the inner loops work on vectors"},
       {"masked_tails", "what is left of a row is one vector with lanes masked off"},
+      {"tile_rows_together", "several rows at a time, each with its own running result"},
       {"vector_maths", "functions are polynomials on vectors"},
       {"unroll_inner", "several vectors an iteration"},
       {"stream_stores", "outputs are written past the caches"},
