@@ -83,8 +83,8 @@ bool write_rows_together(StageWriter& writer, const Stage& stage, std::int64_t r
     const auto step = [&](VarId j) {
       std::string r;
       const Index result = result_index(open_rows(r));
-      const Index at = with_dims(with_dims(Index(operand.size()), free, result), reduction.dims,
-                                 e.unflatten(Affine::variable(j), reduced));
+      const Index at =
+          with_dims(with_dims(Index(operand.size()), free, result), reduction.dims, e.unflatten(Affine::variable(j), reduced));
       const Expr term = e.as_vector(e.emit(reduction.operands[0], at));
       const Expr counting = e.part_of == j ? e.within_part(term, Emitter::identity(reduction.fn, DType::f32)) : term;
       const std::string acc = fmt::format("{}[{}]", lanes, r);
