@@ -360,10 +360,16 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
   }
   const std::int64_t stride = position.coefficient(vector);
   const std::string address = at == "0" ? pointer : fmt::format("{} + {}", pointer, at);
-  if (dtype == DType::boolean && stride == 1) return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
+  if (dtype == DType::boolean && stride == 1 && vector != part_of)
+    return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
   if (dtype != DType::f32) {
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
     return {"0", dtype, true, own_depth};
+  }
+  if (vector == part_of) {
+    if (stride != 1) set_trouble("lanes that do not count, apart in memory");
+    need("load_part");
+    return {fmt::format("kw_load_part({}, {})", address, part), dtype, true, own_depth};
   }
   need(stride == 1 ? "load" : "gather");
   if (stride == 1 && !prefetch.empty() && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
@@ -373,6 +379,28 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
   if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) next_row.loads[vector].insert(address);
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
   return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
+}
+
+VarId Emitter::open_tail(std::int64_t count) {
+  if (part_of >= 0) set_trouble("what is left over, within what is left over");
+  const std::string left = unique("left");
+  open(fmt::format("if (constexpr int {0} = {1} % kw_lanes; {0} != 0) {{", left, count));
+  part = left;
+  part_of = define("j", fmt::format("{} - {}", count, left), {0, count - 1}, true);
+  use("masked_tails");
+  return part_of;
+}
+
+void Emitter::close_tail() {
+  part_of = -1;
+  part.clear();
+  close();
+}
+
+Expr Emitter::within_part(const Expr& value, const std::string& otherwise) {
+  if (part_of < 0) return value;
+  for (const char* piece : {"first", "select", "splat"}) need(piece);
+  return {fmt::format("kw_select(kw_first({}), {}, kw_splat({}))", part, as_vector(value).text, otherwise), value.dtype, true};
 }
 
 void Emitter::end_of_row_pass(VarId along) {
@@ -398,6 +426,11 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
   }
   if (buffer.dtype != DType::f32 || position.coefficient(vector) != 1) {
     set_trouble("stores that are no floats next to each other");
+    return;
+  }
+  if (vector == part_of) {
+    need("store_part");
+    line(fmt::format("kw_store_part({} + {}, {}, {});", buffer.name, at, as_vector(value).text, part));
     return;
   }
   // Past the caches only whole vectors at multiples of their size can go.

@@ -50,6 +50,7 @@ struct ReduceStyle {
   std::string accumulators;  // macro or number of independent accumulators; empty: 1
   std::string block;         // macro or number of elements of a block sum; empty: none
   bool unroll = false;
+  bool masked_tails = false;  // what is left of a row is one vector of which some lanes count
 };
 
 class Emitter {
@@ -124,6 +125,14 @@ class Emitter {
   // The variable of rows that may be picked by positions, -1: none; and that of a later row, which is made where it is needed.
   VarId picking_row = -1;
   VarId later_row = -1;
+  // The vector variable of which only the first lanes count, -1: none, and how many do (text): loads and stores touch no others.
+  VarId part_of = -1;
+  std::string part;
+  // Opens the block of what vectors of `count` positions leave over: a vector variable with part_of set. close_tail() ends it.
+  VarId open_tail(std::int64_t count);
+  void close_tail();
+  // The value with `otherwise` in the lanes that do not count, where they do not.
+  Expr within_part(const Expr& value, const std::string& otherwise);
   // Call at the end of the body of each vector loop along a row.
   void end_of_row_pass(VarId along);
 

@@ -229,7 +229,8 @@ class ReduceEmitter {
         reduced.push_back(Affine::variable(j));
       }
       const Expr next = term(reduced);
-      update(acc, vector || !blocked_ ? DType::f32 : DType::f64, vector ? e_.as_vector(next) : next);
+      const Expr counting = e_.part_of == j ? e_.within_part(next, Emitter::identity(fn_, DType::f32)) : next;
+      update(acc, vector || !blocked_ ? DType::f32 : DType::f64, vector ? e_.as_vector(counting) : next);
     };
     std::string from = begin;
     if (!many.empty()) {
@@ -256,6 +257,12 @@ class ReduceEmitter {
       if (many.empty()) e_.end_of_row_pass(j);
       e_.close();
     }
+    const auto masked = [&] {
+      const VarId j = e_.open_tail(count);
+      body(j, many.empty() ? lanes_ : lanes_ + "[0]", true);
+      e_.close_tail();
+    };
+    if (count % kMostLanesOfAny != 0 && simple && e_.reduce_style.masked_tails && e_.attempt(masked)) return;
     if (count % kMostLanesOfAny != 0) {
       const VarId j = e_.variable("j", count);
       e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(j), start_after("kw_lanes"), end), {j});
@@ -402,7 +409,7 @@ bool Emitter::emit_pick(const Value& value, const Index& index, Expr& result) {
   const Place positions = place_of(value.operands[1], index);
   if (!positions.found || positions.dtype != DType::i64) return false;
   const VarId vector = vector_variable(positions.position);
-  if (vector < 0 || positions.position.coefficient(vector) != 1) return false;
+  if (vector < 0 || vector == part_of || positions.position.coefficient(vector) != 1) return false;
   const auto dim = static_cast<std::size_t>(value.dims[0]);
   Index first = index;
   first[dim] = Affine(0);

@@ -72,6 +72,11 @@ void write_vector_loop(StageWriter& writer, std::int64_t count, const std::strin
   e.close();
   writer.use("explicit_vectors");
   if (count % kMostLanes == 0) return;
+  const auto masked = [&] {
+    body(e.open_tail(count));
+    e.close_tail();
+  };
+  if (begin == "0" && writer.wants("masked_tails") && writer.attempt(masked)) return;
   const VarId rest = e.variable("j", count);
   const std::string start = begin == "0" ? fmt::format("{} / kw_lanes * kw_lanes", end)
                                          : fmt::format("{0} + ({1} - {0}) / kw_lanes * kw_lanes", begin, end);
@@ -121,6 +126,7 @@ ReduceStyle wanted_reduce_style(StageWriter& writer) {
   if (writer.wants("multiple_accumulators")) style.accumulators = "KW_ACCUMULATORS";
   if (writer.wants("blocked_sums")) style.block = "KW_BLOCK";
   style.unroll = writer.wants("unroll_inner");
+  style.masked_tails = writer.wants("masked_tails");
   return style;
 }
 

@@ -253,6 +253,8 @@ class Planner {
       stage.has_reductions = reductions > 0;
       for (int d = 0; d < static_cast<int>(graph_.shape(root).size()); ++d)
         if (!stage.has_reductions || (rows >> d & 1) != 0) stage.row_dims.push_back(d);
+      // Products have a strategy of their own for what follows them.
+      if (stage.anchor >= 0 && stage.anchor != root && graph_.at(stage.anchor).kind != ValueKind::product) chain = true;
       if (chain) plan_.fused.emplace_back("fuse_chain");
       if (reductions > 0 && (reductions > 1 || graph_.at(root).kind != ValueKind::reduce))
         plan_.fused.emplace_back("fuse_row_passes");

@@ -1,4 +1,6 @@
 // Running sums, products and extremes.
+#include <optional>
+
 #include "playbook/read.h"
 #include "playbook/stage_scan.h"
 
@@ -49,6 +51,13 @@ NodeValues read_running_extreme(const NodeReader& node, const std::string& fn) {
   return {extreme, running_value(graph, "max", candidate, dim)};
 }
 
+// The number that a value is everywhere, if it is one.
+std::optional<double> number_of(const Graph& graph, ValueId id) {
+  while (graph.at(id).kind == ValueKind::view || graph.at(id).kind == ValueKind::reshape) id = graph.at(id).operands[0];
+  if (graph.at(id).kind != ValueKind::constant) return std::nullopt;
+  return graph.at(id).number;
+}
+
 constexpr OpRow kScanOps[] = {
     {"aten.cumsum.default", [](const NodeReader& node) { return read_running(node, "sum"); }},
     {"aten.cumprod.default", [](const NodeReader& node) { return read_running(node, "prod"); }},
@@ -57,6 +66,23 @@ constexpr OpRow kScanOps[] = {
 };
 
 }  // namespace
+
+ValueId scan_of_before(Graph& graph, ValueId first, ValueId shorter, int dim) {
+  const Value& part = graph.at(shorter);
+  if (part.kind != ValueKind::view) return -1;
+  const Value& scan = graph.at(part.operands[0]);
+  if (scan.kind != ValueKind::scan || scan.number != 0 || scan.dims[0] != dim || scan.dtype != graph.dtype(first)) return -1;
+  const double start = scan.fn == "sum" ? 0 : 1;
+  if ((scan.fn != "sum" && scan.fn != "prod") || number_of(graph, first) != start) return -1;
+  Shape shape = part.shape;
+  for (int d = 0; d < static_cast<int>(part.map.size()); ++d)
+    if (part.map[static_cast<std::size_t>(d)] != DimMap{d, 1, 0}) return -1;
+  ++shape[static_cast<std::size_t>(dim)];
+  if (shape != scan.shape) return -1;
+  Value before = scan;
+  before.number = kScanOfBefore;
+  return graph.add(std::move(before));
+}
 
 std::span<const OpRow> scan_ops() { return kScanOps; }
 

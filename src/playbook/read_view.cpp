@@ -94,6 +94,8 @@ ValueId joined(const NodeReader& node, const std::vector<ValueId>& parts, int di
   for (const ValueId part : parts)
     if (numel(node.graph.shape(part)) > 0) value.operands.push_back(node.graph.cast(part, node.dtype()));
   value.dims = {dim};
+  if (value.operands.size() == 2 && node.graph.shape(value.operands[0])[static_cast<std::size_t>(dim)] == 1)
+    if (const ValueId scan = scan_of_before(node.graph, value.operands[0], value.operands[1], dim); scan >= 0) return scan;
   return value.operands.size() == 1 ? value.operands[0] : node.graph.add(std::move(value));
 }
 
@@ -157,6 +159,11 @@ NodeValues read_pad(const NodeReader& node) {
   }
   if (node.graph.shape(x) == value.shape) return {x};
   value.operands = {x, node.graph.constant(node.is_none(at) ? 0 : node.number(at), node.dtype())};
+  for (std::size_t d = 0; d < own.size(); ++d)
+    if (value.before[d] == 1)
+      if (const ValueId scan = scan_of_before(node.graph, value.operands[1], x, static_cast<int>(d));
+          scan >= 0 && node.graph.shape(scan) == value.shape)
+        return {scan};
   return {node.graph.add(std::move(value))};
 }
 

@@ -66,8 +66,8 @@ std::string StageWriter::parallel_pragma(std::int64_t iterations, std::int64_t e
     return "#pragma omp parallel for schedule(static)";
   use("balanced_schedule");
   knob("KW_CHUNK", 4, {1, 2, 4, 8, 16});
-  // Fetching the next chunk costs as much as some hundred elements: short iterations go together.
-  constexpr std::int64_t kFewestElements = 1024;
+  // Fetching the next chunk costs as much as some hundred elements, and ends a stream of memory: short iterations go together.
+  constexpr std::int64_t kFewestElements = 4096;
   const std::int64_t together = std::min(kFewestElements * iterations / elements, iterations / (16 * machine.threads));
   if (together < 2) return "#pragma omp parallel for schedule(dynamic, KW_CHUNK)";
   return fmt::format("#pragma omp parallel for schedule(dynamic, KW_CHUNK * {})", together);

@@ -21,6 +21,23 @@ static inline bool kw_beats_{0}(T value, std::int64_t position, T best, std::int
 constexpr const char* kBetterLanes = R"(// The lanes that beat the best so far; NaN beats every number, and nothing beats NaN.
 KW_INLINE kw_mask kw_beating_{0}(kw_vec value, kw_vec best) {{ return ~(value {1} best) & (best == best); }})";
 
+constexpr const char* kJoinLanes =
+    R"(// Lanes that meet: the better of the two with its position, of equals the first.
+KW_INLINE void kw_join_{0}(kw_vec& best, kw_ivec& position, kw_vec other, kw_ivec other_position) {{
+  const kw_mask equal = (other == best) | ((other != other) & (best != best));
+  const kw_mask takes = kw_beating_{0}(other, best) | (equal & (other_position < position));
+  best = kw_select(takes, other, best);
+  position = kw_select_int(takes, other_position, position);
+}}
+// The first position of the best lane, whose value is `winner`.
+KW_INLINE int kw_place_of_{0}(kw_vec best, kw_ivec position, float winner) {{
+  const kw_mask there = winner != winner ? best != best : best == winner;
+  const kw_ivec places = kw_select_int(there, position, kw_splat_int(__INT_MAX__));
+  int first = __INT_MAX__;
+  for (int i = 0; i < kw_lanes; ++i) first = places[i] < first ? places[i] : first;
+  return first;
+}})";
+
 class ArgText {
  public:
   ArgText(StageWriter& writer, const Stage& stage)
@@ -124,16 +141,16 @@ class ArgText {
     e_.close();
     const std::string winner = e_.unique("winner");
     const std::string position = e_.unique("position");
-    e_.line(fmt::format("float {} = {};", winner, none));
-    e_.line(fmt::format("std::int64_t {} = {};", position, length_));
-    const std::string lane = e_.unique("lane");
-    e_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", u, many));
-    e_.open(fmt::format("for (int {0} = 0; {0} < kw_lanes; ++{0}) {{", lane));
-    const std::string candidate = e_.unique("candidate");
-    e_.line(fmt::format("const std::int64_t {0} = {1}[{2}][{3}] + {2} * kw_lanes + {3};", candidate, steps, u, lane));
-    compare(fmt::format("{}[{}][{}]", best, u, lane), candidate, winner, position);
-    e_.close();
-    e_.close();
+    // Steps become positions; then all lanes come down to one.
+    e_.need("iota_int");
+    e_.need(arg_.fn);
+    w_.declare(fmt::format(fmt::runtime(kJoinLanes), arg_.fn));
+    e_.line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] += kw_iota_int() + {0} * kw_lanes;", u, many, steps));
+    if (unrolled)
+      e_.line(fmt::format("for (int {0} = 1; {0} < {1}; ++{0}) kw_join_{2}({3}[0], {4}[0], {3}[{0}], {4}[{0}]);", u, many, arg_.fn,
+                          best, steps));
+    e_.line(fmt::format("float {} = kw_{}({}[0]);", winner, arg_.fn, best));
+    e_.line(fmt::format("std::int64_t {} = kw_place_of_{}({}[0], {}[0], {});", position, arg_.fn, best, steps, winner));
     if (unrolled || length_ % kMostLanes != 0) {
       const VarId rest =
           open_part(e_, "k", length_, fmt::format("{0} - {0} % ({1})", length_, stride), fmt::format("{}", length_), false);

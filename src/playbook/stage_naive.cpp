@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "playbook/loops.h"
+#include "playbook/stage_scan.h"
 
 namespace kw {
 namespace {
@@ -26,8 +27,10 @@ void write_running(StageWriter& writer, ValueId root, ValueId anchor) {
   e.line(fmt::format("{} {} = {};", value_type(acc_type), acc, Emitter::identity(scan.fn, acc_type)));
   index[dim] = Affine::variable(e.open_loop("k", scan.shape[dim]));
   const Expr next = e.converted(e.emit(scan.operands[0], index), acc_type);
+  const std::string before = e.unique("before");
+  if (scan.number == kScanOfBefore) e.line(fmt::format("const {} {} = {};", value_type(acc_type), before, acc));
   e.line(fmt::format("{} = {};", acc, e.combine(scan.fn, {acc, acc_type, false}, next).text));
-  e.provide(anchor, index, e.converted({acc, acc_type, false}, scan.dtype));
+  e.provide(anchor, index, e.converted({scan.number == kScanOfBefore ? before : acc, acc_type, false}, scan.dtype));
   store_targets(writer, {{root, root, Index(index.size())}}, index);
   for (std::size_t i = 0; i <= opened; ++i) e.close();
 }

@@ -61,8 +61,11 @@ class DenseProduct {
     const std::int64_t registers = tile_registers(writer_.machine);
     for (const char* piece : {"product_tile", "least"}) emitter_.need(piece);
     const bool few_rows = facts_.rows < 4;
-    writer_.knob("KW_MR", few_rows ? 4 : registers == 32 ? 8 : 6, {4, 6, 8, 12});
-    writer_.knob("KW_NR", few_rows || registers == 32 ? 3 : 2, {1, 2, 3, 4});
+    // Of the tiles that fill 32 registers, the one that leaves no columns over.
+    const auto divides = [&](std::int64_t vectors) { return facts_.columns % (vectors * emitter_.lanes) == 0; };
+    const std::int64_t vectors = registers != 32 ? 2 : divides(3) ? 3 : divides(4) ? 4 : divides(2) ? 2 : 3;
+    writer_.knob("KW_MR", few_rows ? 4 : registers == 32 ? 24 / vectors : 6, {4, 6, 8, 12});
+    writer_.knob("KW_NR", few_rows ? 3 : vectors, {1, 2, 3, 4});
     writer_.require(fmt::format("KW_MR * KW_NR <= {}", registers == 32 ? 28 : 14));
 
     skip_zeros_ = writer_.wants("skip_zero_triangle") && facts_.rows > 16 && facts_.depth > 16 &&
@@ -89,7 +92,8 @@ class DenseProduct {
     const std::int64_t longest = split_ ? part_depth_ : facts_.depth;
     depth_limit_ = fmt::format("{}", std::min(longest, kLongestBlock));
     blocks_ = longest > kLongestBlock;
-    if (blocks_ && writer_.use("cache_tile_depth")) depth_limit_ = writer_.knob("KW_KC", kLongestBlock, {128, 192, 256, 384, 512});
+    if (blocks_ && writer_.use("cache_tile_depth"))
+      depth_limit_ = writer_.knob("KW_KC", tile_registers(writer_.machine) == 32 ? 384 : kLongestBlock, {128, 192, 256, 384, 512});
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
@@ -109,6 +113,14 @@ class DenseProduct {
     }
     const bool panels = worth && writer_.wants("parallel_panels");
     if (!panels && !(worth && writer_.wants("parallel_outer"))) return;
+    // Threads that go through all columns together pack the right operand once; each by itself would pack all of it.
+    shared_ = panels && right_packed_ && !skip_zeros_ && facts_.batches == 1 && threads > 1 && facts_.rows >= threads * kPartRows;
+    if (shared_) {
+      parallel_ = true;
+      writer_.use("parallel_panels");
+      uneven_ = writer_.use("balanced_schedule");
+      return;
+    }
     choose_parts(threads, panels);
     parallel_ = facts_.batches * row_parts_ * column_parts_ > 1;
     if (parallel_) writer_.use(panels ? "parallel_panels" : "parallel_outer");
@@ -181,7 +193,7 @@ class DenseProduct {
           writer_.scratch("packed_right", "float",
                           right_packed_ ? fmt::format("{} * ({} + KW_NR * kw_lanes) + 64", depth_limit_, block_columns())
                                         : fmt::format("{} * KW_NR * kw_lanes + 64", depth_limit_),
-                          true);
+                          !shared_);
     if (blocks_ || split_)
       sums_memory_ = writer_.scratch("sums", "float",
                                      fmt::format("{} * {} * {}", depth_parts_ * facts_.batches, padded_rows(), padded_columns()));
@@ -263,7 +275,7 @@ class DenseProduct {
     }
   }
 
-  // A rectangle of the output, all by one thread.
+  // A rectangle of the output, all by one thread, or by all of them together.
   void write_multiply() {
     const std::string batch = facts_.batches > 1 ? "std::int64_t $item, " : "";
     open(
@@ -272,7 +284,15 @@ class DenseProduct {
                     multiply_, batch, split_ ? "std::int64_t $part, " : ""));
     if (left_packed_) line(fmt::format("float* const $left_panels = {};", left_memory_));
     if (right_packed_ || right_edge_) line(fmt::format("float* const $right_panels = {};", right_memory_));
-    line(fmt::format("constexpr std::int64_t $block_rows = ({0} + KW_MR - 1) / KW_MR * KW_MR;", row_limit_));
+    if (shared_) {
+      // As many blocks as make equal work for all threads.
+      line(fmt::format("constexpr std::int64_t $row_blocks = (({0} + {1} - 1) / {1} + {2} - 1) / {2} * {2};", facts_.rows,
+                       row_limit_, writer_.machine.threads));
+      line(fmt::format("constexpr std::int64_t $block_rows = (({0} + $row_blocks - 1) / $row_blocks + KW_MR - 1) / KW_MR * KW_MR;",
+                       facts_.rows));
+    } else {
+      line(fmt::format("constexpr std::int64_t $block_rows = ({0} + KW_MR - 1) / KW_MR * KW_MR;", row_limit_));
+    }
     line(fmt::format("constexpr std::int64_t $block_columns = ({} + $tile_columns - 1) / $tile_columns * $tile_columns;",
                      block_columns()));
     line(fmt::format("constexpr int $edge_rows = {0} % KW_MR != 0 ? {0} % KW_MR : KW_MR;", facts_.rows));
@@ -293,7 +313,15 @@ class DenseProduct {
     if (right_packed_) {
       const std::string outside = skip_zeros_ ? outside_band("$row_begin", "$row_end - 1", "$block", "$block_end - 1") : "";
       if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
-      line(fmt::format("{}({}$inner, $steps, $block, $block_end, $right_panels);", pack_right_, batch_argument("$item")));
+      if (shared_)
+        line(fmt::format(
+            "#pragma omp for schedule(static)\n"
+            "for (std::int64_t $panel = $block; $panel < $block_end; $panel += $tile_columns)\n"
+            "  {}($inner, $steps, $panel, kw_least($panel + $tile_columns, $block_end), $right_panels + ($panel - $block) "
+            "* $steps);",
+            pack_right_));
+      else
+        line(fmt::format("{}({}$inner, $steps, $block, $block_end, $right_panels);", pack_right_, batch_argument("$item")));
       if (skip_zeros_)
         line(
             "for (std::int64_t $column = $block; $column < $block_end; $column += $tile_columns)\n"
@@ -301,6 +329,7 @@ class DenseProduct {
             "$steps);");
       if (!outside.empty()) emitter_.close();
     }
+    if (shared_) line(fmt::format("#pragma omp for schedule({})", uneven_ ? "dynamic" : "static"));
     open("for (std::int64_t $rows = $row_begin; $rows < $row_end; $rows += $block_rows) {");
     line("const std::int64_t $rows_end = kw_least($rows + $block_rows, $row_end);");
     if (left_packed_) {
@@ -461,6 +490,7 @@ class DenseProduct {
       return fmt::format("(({} + {} - 1) / {} + {} - 1) / {} * {}", whole, parts, parts, unit, unit, unit);
     };
     if (row_parts_ == 1 && column_parts_ == 1 && !batched) {
+      if (shared_) line("#pragma omp parallel");
       line(fmt::format("{}(0, {}, 0, {});", multiply_, rows, columns));
       return;
     }
@@ -513,6 +543,7 @@ class DenseProduct {
   bool skip_zeros_ = false;
   bool split_ = false;
   bool parallel_ = false;
+  bool shared_ = false;  // all threads work on each block of columns, over panels that they packed together
   bool uneven_ = false;  // parts take different times
   bool blocks_ = false;  // several blocks of the inner dimension: sums are kept in memory between them
   std::int64_t row_parts_ = 1;

@@ -6,6 +6,7 @@
 #include "playbook/loops.h"
 #include "playbook/reach.h"
 #include "playbook/row_online.h"
+#include "playbook/rows_together.h"
 
 namespace kw {
 namespace {
@@ -85,7 +86,7 @@ void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::ve
       const Index at = with_dims(index, inner_dims, e.unflatten(Affine::variable(j), inner));
       const Expr value = e.emit(id, at);
       e.store(buffer, at, value);
-      if (summed >= 0) e.line(fmt::format("{} += {};", value.vector ? lanes : rest, value.text));
+      if (summed >= 0) e.line(fmt::format("{} += {};", value.vector ? lanes : rest, e.within_part(value, "0.0f").text));
     });
     if (summed < 0) return;
     e.line(fmt::format("{} += kw_sum({});", rest, lanes));
@@ -116,6 +117,7 @@ void write_rows(StageWriter& writer, const Stage& stage) {
     visit_reached(writer.graph, root, stored,
                   [&](const Reached& at) { work = std::max(work, numel(writer.graph.shape(at.value))); });
   const std::int64_t rows = product_of(shape, stage.row_dims);
+  if (write_rows_together(writer, stage, rows, work)) return;
   e.reduce_style = wanted_reduce_style(writer);
   const InnerForm form = writer.wants("explicit_vectors") ? InnerForm::any : InnerForm::scalar;
   Index index(shape.size());

@@ -54,6 +54,12 @@ KW_INLINE kw_vec kw_wide_{0}(double* running, kw_vec x) {{
   return kw_wide_step_{0}(running, x, std::make_integer_sequence<int, kw_lanes / 2>());
 }})";
 
+constexpr const char* kWideLine = R"(// A line of running values in double, as floats.
+template <int... lane>
+KW_INLINE kw_vec kw_wide_line(const double* running, std::integer_sequence<int, lane...>) {{
+  return kw_vec{{float(running[lane])...}};
+}})";
+
 class ScanText {
  public:
   ScanText(StageWriter& writer, const Stage& stage)
@@ -64,7 +70,8 @@ class ScanText {
         operand_(scan_.operands[0]),
         dim_(static_cast<std::size_t>(scan_.dims[0])),
         length_(scan_.shape[dim_]),
-        from_end_(scan_.number == kScanFromTheEnd) {
+        from_end_(scan_.number == kScanFromTheEnd),
+        before_(scan_.number == kScanOfBefore) {
     // A running sum or product of floats is kept in double: it is as precise as PyTorch's for any length.
     const bool wide = (scan_.fn == "sum" || scan_.fn == "prod") && is_floating(scan_.dtype);
     carry_type_ = wide ? DType::f64 : scan_.dtype;
@@ -133,6 +140,11 @@ class ScanText {
         fmt::format("const kw_vec {} = {};", running,
                     e_.combine(scan_.fn, {part, DType::f32, true}, {fmt::format("kw_splat({})", before), DType::f32, true}).text));
     Expr here{running, scan_.dtype, true};
+    if (before_) {
+      here.text = e_.unique("before");
+      e_.line(fmt::format("const kw_vec {} = kw_moved_up<1>(kw_splat({}), {}, std::make_integer_sequence<int, kw_lanes>());",
+                          here.text, before, running));
+    }
     store_roots(w_, stage_, at, here);
     advance(carry, fmt::format("{}[{}]", part, from_end_ ? "0" : "kw_lanes - 1"));
     e_.close();
@@ -146,9 +158,21 @@ class ScanText {
                         e_.name(j), begin, end),
             {j});
     const Index at = with_position(row, Affine::variable(j));
-    advance(carry, e_.emit(operand_, at).text);
-    store_roots(w_, stage_, at, from_carry(carry));
+    advance_and_store(carry, at);
     e_.close();
+  }
+
+  // One position by itself.
+  void advance_and_store(const std::string& carry, const Index& at) {
+    const std::string next = e_.emit(operand_, at).text;
+    if (!before_) {
+      advance(carry, next);
+      return store_roots(w_, stage_, at, from_carry(carry));
+    }
+    const std::string before = e_.unique("before");  // what is stored may be computed where the sum has gone on
+    e_.line(fmt::format("const {} {} = {};", value_type(scan_.dtype), before, from_carry(carry).text));
+    advance(carry, next);
+    store_roots(w_, stage_, at, {before, scan_.dtype, false});
   }
 
   // carry = carry (fn) next.
@@ -251,17 +275,25 @@ class ScanText {
       const Index at = with_position(column, Affine::variable(k));
       const std::string slot = fmt::format("{}[{} - {}]", line, e_.name(j), begin);
       if (!vector) {
-        advance(slot, e_.emit(operand_, at).text);
-        store_roots(w_, stage_, at, from_carry(slot));
+        advance_and_store(slot, at);
         return;
       }
       const Expr next = e_.as_vector(e_.emit(operand_, at));
       const std::string running = e_.unique("here");
+      const std::string before = e_.unique("before");
+      if (before_ && carry_type_ == DType::f64) {
+        w_.declare("#include <utility>");
+        w_.declare(fmt::format(fmt::runtime(kWideLine)));
+        e_.line(fmt::format("const kw_vec {} = kw_wide_line(&{}, std::make_integer_sequence<int, kw_lanes>());", before, slot));
+      } else if (before_) {
+        e_.set_trouble("a line of other numbers than double before its own elements");
+      }
       if (carry_type_ == DType::f64) {
         w_.declare("#include <utility>");
         w_.declare(fmt::format(fmt::runtime(kWideStep), scan_.fn, scan_.fn == "sum" ? "+" : "*"));
         e_.need("vec");
-        e_.line(fmt::format("const kw_vec {} = kw_wide_{}(&{}, {});", running, scan_.fn, slot, next.text));
+        e_.line(fmt::format("{}kw_wide_{}(&{}, {});", before_ ? "" : fmt::format("const kw_vec {} = ", running), scan_.fn, slot,
+                            next.text));
       } else {
         e_.need("load");
         e_.need("store");
@@ -269,7 +301,7 @@ class ScanText {
                             e_.combine(scan_.fn, {fmt::format("kw_load(&{})", slot), DType::f32, true}, next).text));
         e_.line(fmt::format("kw_store(&{}, {});", slot, running));
       }
-      store_roots(w_, stage_, at, {running, DType::f32, true});
+      store_roots(w_, stage_, at, {before_ ? before : running, DType::f32, true});
     };
     std::string from = begin;
     if (vectors) {
@@ -308,6 +340,7 @@ class ScanText {
   std::size_t dim_;
   std::int64_t length_;
   bool from_end_;
+  bool before_;  // each value is without its own element
   DType carry_type_ = DType::f32;
 };
 

@@ -9,6 +9,8 @@ namespace kw {
 
 // Value::number of a scan that runs from the last position to the first.
 inline constexpr double kScanFromTheEnd = 1;
+// And of one whose values are what the elements before each come to: it begins with what a running value starts from.
+inline constexpr double kScanOfBefore = 2;
 
 // Empty where every root of the stage has as many elements as the anchor, so that one loop over the anchor's positions fills them.
 std::string roots_not_like_anchor(const StageWriter& writer, const Stage& stage);

@@ -9,6 +9,8 @@ std::string_view strategy_words(const std::string& id) {
       {"parallel_outer", "the outer loops run on all threads"},
       {"balanced_schedule", "threads take pieces of work as they finish"},
       {"explicit_vectors", "the inner loops work on vectors"},
+      {"masked_tails", "what is left of a row is one vector with lanes masked off"},
+      {"tile_rows_together", "several rows at a time, each with its own running result"},
       {"vector_maths", "functions are polynomials on vectors"},
       {"unroll_inner", "several vectors an iteration"},
       {"stream_stores", "outputs are written past the caches"},
@@ -22,7 +24,6 @@ std::string_view strategy_words(const std::string& id) {
       {"multiple_accumulators", "independent running results"},
       {"blocked_sums", "sums of sums of blocks"},
       {"online_softmax", "maximum and sum of exponentials in one pass"},
-      {"single_pass_moments", "mean and variance in one pass"},
       {"keep_row_values", "what a row computes is kept for its second use"},
       {"tile_columns", "tiles of neighbouring columns"},
       {"split_reduction", "long reductions are shared out and combined"},
@@ -44,10 +45,7 @@ std::string_view strategy_words(const std::string& id) {
       {"split_depth", "the inner dimension is shared out"},
       {"skip_zero_triangle", "blocks of zeros are left out"},
       {"diagonal_as_scale", "a diagonal factor scales"},
-      {"mirror_symmetric", "one half of a symmetric matrix is read"},
       {"dot_rows", "several rows against one read of the vector"},
-      {"fuse_output_reduction", "reductions over the product while tiles are hot"},
-      {"reassociate_product", "a sum over a product becomes a product with sums"},
   };
   const auto found = words.find(id);
   return found == words.end() ? "as its name says" : found->second;

@@ -47,7 +47,6 @@ std::span<const FeatureName> feature_names() {
       {"is_matvec", "1: one side of the product is a vector"},
       {"is_triangular", "1: a factor is triangular"},
       {"is_diagonal", "1: a factor is diagonal"},
-      {"is_symmetric", "1: a factor is symmetric"},
       {"product_epilogue_ops", "pointwise operations on a product's result"},
       {"product_prologue_ops", "pointwise operations on a product's operands"},
       {"weights_in_product", "1: a factor is a parameter"},

@@ -98,6 +98,26 @@ TEST(Playbook, ClaimsAreWhatTakesEffect) {
   EXPECT_NE(std::ranges::find(kernel.knobs[0].values, kernel.knobs[0].standard), kernel.knobs[0].values.end());
 }
 
+TEST(Playbook, RowsAreReducedTogetherWhereNothingElseIsAlongThem) {
+  const auto sums = [](int columns) {
+    const std::string shape = "[512, " + std::to_string(columns) + "]";
+    auto problem = problem_of({tensor("x", TensorKind::input, {512, columns})}, {}, {tensor("out", TensorKind::output, {512})});
+    return with_graph(
+        problem,
+        placeholder("x", shape) + "," + call("sum", "aten.sum.dim_IntList", ref("x") + R"(, {"list": [{"const": 1}]})", "[512]"),
+        R"("sum")");
+  };
+  const Kernel whole = written(sums(96), {"explicit_vectors", "tile_rows_together"});
+  EXPECT_EQ(whole.claims, (std::vector<std::string>{"explicit_vectors", "tile_rows_together"}));
+  EXPECT_TRUE(contains(whole.source, "KW_TOGETHER"));
+  EXPECT_FALSE(contains(written(sums(99), {"explicit_vectors", "tile_rows_together"}).source, "KW_TOGETHER"));
+  const Kernel masked = written(sums(99), {"explicit_vectors", "tile_rows_together", "masked_tails"});
+  EXPECT_TRUE(contains(masked.source, "KW_TOGETHER"));
+  EXPECT_TRUE(contains(masked.source, "kw_load_part("));
+  EXPECT_FALSE(contains(written(softmax_rows(), {"explicit_vectors", "fuse_chain", "fuse_row_passes", "tile_rows_together"}).source,
+                        "KW_TOGETHER"));
+}
+
 TEST(Playbook, OnlyThePiecesInUseArePasted) {
   const std::string fused = written(softmax_rows(), {"fuse_chain", "explicit_vectors", "vector_maths"}).source;
   EXPECT_TRUE(contains(fused, "kw_exp(kw_vec"));

@@ -161,6 +161,18 @@ TEST(ProductKernels, EachStrategyShowsInTheText) {
   EXPECT_FALSE(says(all, "const float* left = "));
 }
 
+TEST(ProductKernels, ThreadsShareThePanelsWhereThereAreRowsForAll) {
+  const std::vector<std::string> wanted{"register_tile", "pack_left", "pack_right", "parallel_panels"};
+  const auto of_rows = [&](std::int64_t rows) {
+    return kernel_of(one_call("aten.mm.default", kBoth, {rows, 300}, {300, 200}, {rows, 200}, TensorKind::input), wanted);
+  };
+  const auto many = of_rows(600);
+  EXPECT_TRUE(claims(many, "parallel_panels"));
+  EXPECT_TRUE(says(many, "#pragma omp for"));
+  EXPECT_FALSE(says(many, "thread_local float packed_right"));
+  EXPECT_FALSE(says(of_rows(100), "#pragma omp for"));
+}
+
 TEST(ProductKernels, WeightsArePackedOnce) {
   const auto problem = one_call("aten.linear.default", R"([{"ref": "left"}, {"ref": "right"}, {"const": null}])", {64, 96},
                                 {128, 96}, {64, 128}, TensorKind::parameter);

@@ -95,6 +95,27 @@ TEST(ScanStage, GoesDownColumns) {
   EXPECT_TRUE(scan_says(kernel, "kw_wide_prod"));
 }
 
+// x.cumsum(1)[:, :-1] with a zero in front of it.
+TEST(ScanStage, TakesWhatIsBeforeEachElementInOnePass) {
+  ProblemDescription problem = one_operation("aten.cumsum.default", {64, 128}, {64, 128}, kDimOne);
+  const auto call = [](const char* name, const char* op, const Json& args, const Shape& shape) {
+    return Json{{"name", name},   {"op", op},           {"args", args},  {"kwargs", Json::object()},
+                {"shape", shape}, {"dtype", "float32"}, {"kind", "call"}};
+  };
+  const auto number = [](int value) { return Json{{"const", value}}; };
+  Json& nodes = problem.graph["nodes"];
+  nodes.push_back(call("part", "aten.slice.Tensor", Json::array({{{"ref", "y"}}, number(1), number(0), number(-1)}), {64, 127}));
+  for (const int filler : {0, 1}) {
+    ProblemDescription padded = problem;
+    padded.graph["nodes"].push_back(call("out", "aten.constant_pad_nd.default",
+                                         Json::array({{{"ref", "part"}}, constants({1, 0}), number(filler)}), {64, 128}));
+    padded.graph["outputs"] = Json::array({"out"});
+    const Kernel kernel = scan_or_window(padded, {"explicit_vectors", "vector_scan"});
+    EXPECT_EQ(scan_says(kernel, "scratch"), filler == 1) << kernel.source;  // another number in front is no running sum
+    EXPECT_EQ(scan_says(kernel, "kw_moved_up<1>(kw_splat("), filler == 0);
+  }
+}
+
 TEST(WindowStage, SeparatesDimensionsOfWhichThereAreSeveral) {
   const Json pooling =
       Json::array({constants({3, 3}), constants({2, 2}), constants({1, 1}), constants({1, 1}), {{"const", false}}});

@@ -23,19 +23,15 @@ const StrategyPool& own_pool() {
 }
 
 TEST(StrategyPool, HasWhatThePlaybookRealises) {
-  for (const char* id : {"parallel_outer",     "balanced_schedule",     "explicit_vectors",
-                         "vector_maths",       "unroll_inner",          "stream_stores",
-                         "fuse_chain",         "reciprocal_multiply",   "prefetch_ahead",
-                         "fuse_row_passes",    "multiple_accumulators", "blocked_sums",
-                         "online_softmax",     "single_pass_moments",   "keep_row_values",
-                         "tile_columns",       "split_reduction",       "vector_scan",
-                         "split_scan",         "scan_columns",          "window_interior",
-                         "separable_window",   "vector_argument",       "register_tile",
-                         "cache_tile_depth",   "cache_tile_rows",       "pack_left",
-                         "pack_right",         "prepack_weights",       "fuse_epilogue",
-                         "fuse_prologue",      "parallel_panels",       "split_depth",
-                         "skip_zero_triangle", "diagonal_as_scale",     "mirror_symmetric",
-                         "dot_rows",           "fuse_output_reduction", "reassociate_product"})
+  for (const char* id :
+       {"parallel_outer",        "balanced_schedule", "explicit_vectors",    "vector_maths",       "unroll_inner",
+        "stream_stores",         "fuse_chain",        "reciprocal_multiply", "prefetch_ahead",     "fuse_row_passes",
+        "multiple_accumulators", "blocked_sums",      "online_softmax",      "masked_tails",       "keep_row_values",
+        "tile_columns",          "split_reduction",   "vector_scan",         "split_scan",         "scan_columns",
+        "window_interior",       "separable_window",  "vector_argument",     "register_tile",      "cache_tile_depth",
+        "cache_tile_rows",       "pack_left",         "pack_right",          "prepack_weights",    "fuse_epilogue",
+        "fuse_prologue",         "parallel_panels",   "split_depth",         "skip_zero_triangle", "diagonal_as_scale",
+        "wide_column_tiles",     "dot_rows",          "prefetch_next_row",   "prefetch_gather"})
     EXPECT_TRUE(own_pool().find(id)) << id;
   for (const char* id : {"collapse_loops", "first_touch", "huge_tiles_l2", "loop_interchange", "transpose_blocks", "align_rows",
                          "software_pipeline", "winograd", "im2col_pack", "fft_convolution", "pairwise_tree", "kahan_sum",
@@ -129,7 +125,7 @@ TEST(StrategyPool, OwnConditionsPickWhatFits) {
   for (const char* id : {"parallel_outer", "explicit_vectors", "vector_maths", "fuse_row_passes", "keep_row_values",
                          "stream_stores", "reciprocal_multiply", "multiple_accumulators", "blocked_sums"})
     EXPECT_TRUE(rows.contains(id)) << id;
-  for (const char* id : {"register_tile", "vector_scan", "window_interior", "dot_rows", "winograd", "single_pass_moments"})
+  for (const char* id : {"register_tile", "vector_scan", "window_interior", "dot_rows", "winograd", "split_depth"})
     EXPECT_FALSE(rows.contains(id)) << id;
   Features product = machine;
   product.merge(Features{{"has_product", 1},
