@@ -32,7 +32,7 @@ def tensor(name, shape, kind):
 
 
 def problem(name):
-    return {"name": name, "file": f"problems/{name}.py", "source_hash": hashlib.sha256(name.encode()).hexdigest(), "torch_version": "2.9.0",
+    return {"name": name, "file": f"problems/{name}.py", "source_hash": hashlib.sha256(name.encode()).hexdigest(), "torch": "2.9.0",
             "inputs": [tensor("x", [8, 1024, 1280], "input")], "parameters": [tensor("weight", [1280], "parameter")],
             "outputs": [tensor("out", [8, 1024, 1280], "output")], "graph": None, "graph_error": "", "flops": FLOPS, "bytes": BYTES, "essential_bytes": BYTES,
             "sensitivity": {"other_input": 1000.0, "zeros": 1000.0, "constant": 1000.0, "telling": True, "note": ""}, "notes": []}
@@ -110,7 +110,7 @@ def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=Fals
     best = max((each for each in made if each["speedup"]), key=lambda each: each["speedup"], default=None)
     done = state == "done" and best is not None
     run = {"id": "", "options": {"search": search, "seed": seed, "seconds": 90.0, "evaluations": 0, "islands": 1, "precision": "float32", "threads": 2},
-           "problem_file": described["file"], "problem_name": described["name"], "problem_hash": described["source_hash"], "torch_version": described["torch_version"],
+           "problem_file": described["file"], "problem_name": described["name"], "problem_hash": described["source_hash"], "torch_version": described["torch"],
            "machine_id": place["id"], "zone": "memory", "workload_class": "normalisation", "shape": "float32[8,1024,1280] float32[1280] float32[8,1024,1280]",
            "ledger_limit": 0, "lesson_limit": 0, "state": state, "ending": "the time is up" if done else "", "elapsed_seconds": sum(each["spent_seconds"] for each in made) + 14,
            "winner": best["index"] if done else -1, "confirmed": None, "profile": {"findings": [], "method": "assembly"}, "created_at": "", "updated_at": ""}
@@ -125,10 +125,10 @@ def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=Fals
                             "share_of_ceiling": best["share_of_ceiling"], "floor_seconds": 1.65e-3, "zone": "memory", "threads": 2, "notes": ["outputs of 30 timed calls were checked"]}
         run["profile"]["findings"] = [{"kind": "bandwidth_bound", "text": "bandwidth-bound: 62% of the ceiling", "weight": 0.8, "levers": ["stream_stores"]}]
     with sqlite3.connect(kw.home / "archive.db") as db:
-        db.execute("INSERT OR IGNORE INTO problems VALUES (?, ?, ?, ?, ?, ?)", (described["source_hash"], described["torch_version"], described["name"], described["file"], json.dumps(described), NOW.format(0, 0)))
+        db.execute("INSERT OR IGNORE INTO problems VALUES (?, ?, ?, ?, ?, ?)", (described["source_hash"], described["torch"], described["name"], described["file"], json.dumps(described), NOW.format(0, 0)))
         db.execute("INSERT OR IGNORE INTO machines VALUES (?, ?, ?)", (place["id"], json.dumps(place), NOW.format(0, 0)))
         number = db.execute("INSERT INTO runs (problem_hash, torch_version, machine_id, record, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-                            (described["source_hash"], described["torch_version"], place["id"], json.dumps(run), NOW.format(0, 0), NOW.format(4, 0))).lastrowid
+                            (described["source_hash"], described["torch"], place["id"], json.dumps(run), NOW.format(0, 0), NOW.format(4, 0))).lastrowid
         add_individuals(db, number, made)
         if done:
             conclude(db, number, run, best, made, rng)

@@ -135,12 +135,13 @@ function drawRoofline(run, width, height) {
   svg.append(s("polyline", { class: "way", points: way.map((mark) => `${mark.x},${mark.y}`).join(" ") }));
   svg.append(s("g", { class: "way-dots" }, way.map((mark) => s("circle", { cx: mark.x, cy: mark.y, r: mark.kernel === run.best ? 4.5 : 3 }))));
 
+  const isNarrow = width < 480;
   const labels = baselines.map(([name, seconds]) => ({ at: Y(rate(seconds)), y: Y(rate(seconds)), kind: "baseline",
-    text: `${name === "compile" ? "torch.compile" : name} ${secondsText(seconds)}` }));
+    text: `${name === "compile" && !isNarrow ? "torch.compile" : name} ${secondsText(seconds)}` }));
   if (run.best && at.has(run.best.index))
     labels.push({ at: at.get(run.best.index).y, y: at.get(run.best.index).y, kind: "winner",
-      text: `${run.run.winner >= 0 ? "winner" : "best"} ${secondsText(run.best.seconds)}, ${percent(run.best.share_of_ceiling)}` });
-  const right = middle + half + 150 < box.right;
+      text: `${run.run.winner >= 0 ? "winner" : "best"} ${secondsText(run.best.seconds)}${isNarrow ? "" : `, ${percent(run.best.share_of_ceiling)}`}` });
+  const right = box.right - middle - half > Math.min(isNarrow ? 100 : 150, middle - half - box.left);
   for (const label of spread(labels, 15, box.top + 8, box.bottom - 4)) {
     if (label.kind === "baseline") svg.append(s("line", { class: "baseline", x1: middle - half, x2: middle + half, y1: label.y, y2: label.y }));
     svg.append(s("text", { class: `mark ${label.kind}`, x: right ? middle + half + 7 : middle - half - 7, y: label.at + 3.5,
@@ -199,7 +200,7 @@ function progressPlot(run) {
 }
 
 function drawProgress(series, width, height) {
-  const box = { left: 46, right: width - (series.length > 1 ? 74 : 62), top: 26, bottom: height - 50 };
+  const box = { left: 46, right: width - (width < 460 ? 58 : 86), top: 26, bottom: height - 50 };
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   const most = Math.max(2, ...series.map(({ run }) => run.kernels.length)) - 1;
   const levels = series.flatMap(({ run }) => run.kernels.filter(isTimed).map((each) => each.speedup));

@@ -18,7 +18,11 @@ class Lineage {
     this.tree.addEventListener("scroll", this.draw, { passive: true });
     this.tree.addEventListener("keydown", (event) => this.key(event));
     this.tree.addEventListener("click", (event) => this.click(event));
-    new ResizeObserver(this.draw).observe(this.tree);
+    new ResizeObserver(() => {
+      if (!this.isShown) this.reveal(run.selected);
+      this.isShown = true;
+      this.draw();
+    }).observe(this.tree);
     run.onSelect((kernel, from) => {
       if (from !== "tree") this.unfoldTo(kernel);
       this.reveal(kernel.index);
@@ -197,6 +201,6 @@ function changeChips(run, kernel) {
 
 function speedBar(kernel, most) {
   const bar = h("i", {});
-  if (isTimed(kernel)) bar.style.width = `${(100 * kernel.speedup) / most}%`;
+  bar.style.width = `${isTimed(kernel) ? (100 * kernel.speedup) / most : 0}%`;
   return h("span", { class: "speed" }, h("span", {}, isTimed(kernel) ? times(kernel.speedup) : ""), h("span", { class: "bar", "aria-hidden": "true" }, bar));
 }

@@ -58,7 +58,7 @@ class Detail {
     const { kernel, run, tab } = this;
     const parent = run.parentOf[kernel.index];
     if (tab === "overview") {
-      this.body.replaceChildren(...overview(run, kernel));
+      this.body.replaceChildren(...overview(run, kernel).flat());
       return;
     }
     const wanted = `${tab} ${kernel.index}`;
@@ -89,9 +89,10 @@ function overview(run, kernel) {
       number(times(kernel.speedup), `over eager, ${range(kernel.interval.low, kernel.interval.high)}`),
       number(secondsText(kernel.seconds), "a call"),
       number(percent(kernel.share_of_ceiling), "of the ceiling")));
-    if (kernel.ratios && kernel.ratios.length > 1) parts.push(h("h4", {}, `Timing, ${plural(kernel.ratios.length, "pair")} of blocks`), distribution([{ name: "search", ...kernel }]));
+    if (kernel.ratios && kernel.ratios.length > 1) parts.push(h("h4", {}, `Timing, ${plural(kernel.ratios.length, "pair")} of blocks`), distribution({ ...kernel, name: "" }));
     if (confirmed)
-      parts.push(h("h4", {}, "Confirmed with inputs that nothing had seen"), distribution(confirmed.comparisons.map((each) => ({ ...each, name: `vs ${each.baseline}` }))));
+      parts.push(h("h4", {}, "Confirmed with inputs that nothing had seen"), 
+        confirmed.comparisons.map((each) => distribution({ ...each, name: `against ${baselineName(each.baseline)}: ${times(each.speedup)}` })));
   }
   const knobs = Object.entries({ ...kernel.knob_defaults, ...kernel.proposal.knobs });
   if (kernel.strategies.length)
@@ -121,25 +122,23 @@ function diagnosisView(kernel) {
     details.hint ? h("p", { class: "hint" }, details.hint) : null);
 }
 
-// Speedups within pairs as dots on one scale, with the interval and its centre.
-function distribution(rows) {
-  const all = rows.flatMap((row) => (row.ratios || []).concat([row.interval.low, row.interval.high]));
-  const [least, most] = [Math.min(...all), Math.max(...all)];
-  const pad = (most - least || 1) * 0.08;
-  const height = rows.length * 34 + 22;
-  return drawing("distribution", rows.map((row) => `${row.name}: ${times(row.speedup)}, ${range(row.interval.low, row.interval.high)}`).join("; "), height, (width) => {
-    const X = linear(least - pad, most + pad, 8, width - 8);
-    const ticks = roundTicks(least - pad, most + pad, clamp(width / 80, 3, 7));
-    const svg = s("svg", { width, height }, s("g", { class: "grid" }, ticks.map((tick) => s("line", { x1: X(tick), x2: X(tick), y1: 12, y2: height - 16 }))),
-      s("g", { class: "axes" }, ticks.map((tick) => s("text", { x: X(tick), y: height - 3, "text-anchor": "middle" }, `${tickText(tick)}×`))));
-    rows.forEach((row, i) => {
-      const y = 26 + i * 34;
-      svg.append(s("text", { class: "mark", x: 8, y: y - 11 }, rows.length > 1 || row.name !== "search" ? `${row.name} ${times(row.speedup)}` : ""),
-        s("rect", { class: "interval", x: X(row.interval.low), width: Math.max(1, X(row.interval.high) - X(row.interval.low)), y: y - 7, height: 14 }),
-        s("g", { class: "dots" }, (row.ratios || []).map((ratio, k) => s("circle", { cx: X(ratio), cy: y + ((k * 7) % 5) * 2 - 4, r: 2.2 }))),
-        s("line", { class: "centre", x1: X(row.speedup), x2: X(row.speedup), y1: y - 9, y2: y + 9 }));
-    });
-    return svg;
+// Speedups within pairs as dots, with the interval and its centre.
+function distribution({ name, ratios, interval, speedup }) {
+  const all = (ratios || []).concat([interval.low, interval.high]);
+  const pad = (Math.max(...all) - Math.min(...all) || 1) * 0.06;
+  const [least, most] = [Math.min(...all) - pad, Math.max(...all) + pad];
+  const top = name ? 18 : 2;
+  const height = top + 46;
+  return drawing("distribution", `${name || times(speedup)}, ${range(interval.low, interval.high)}, ${plural((ratios || []).length, "pair")}`, height, (width) => {
+    const X = linear(least, most, 8, width - 8);
+    const ticks = roundTicks(least, most, clamp(width / 80, 3, 7));
+    const y = top + 14;
+    return s("svg", { width, height }, s("g", { class: "grid" }, ticks.map((tick) => s("line", { x1: X(tick), x2: X(tick), y1: top, y2: top + 28 }))),
+      s("g", { class: "axes" }, ticks.map((tick) => s("text", { x: X(tick), y: height - 3, "text-anchor": "middle" }, `${tickText(tick)}×`))),
+      s("text", { class: "mark", x: 0, y: 12 }, name),
+      s("rect", { class: "interval", x: X(interval.low), width: Math.max(1, X(interval.high) - X(interval.low)), y: y - 9, height: 18 }),
+      s("g", { class: "dots" }, (ratios || []).map((ratio, k) => s("circle", { cx: X(ratio), cy: y + ((k * 7) % 5) * 3 - 6, r: 2.2 }))),
+      s("line", { class: "centre", x1: X(speedup), x2: X(speedup), y1: y - 11, y2: y + 11 }));
   }).box;
 }
 

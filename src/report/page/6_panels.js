@@ -87,8 +87,10 @@ function ledgerPanel(run) {
     const all = rows.flatMap((each) => [each.predicted, each.measured || 1, ...each.gains.map(Math.exp)]);
     const [low, high] = [Math.min(0.8, ...all) / 1.05, Math.max(1.25, ...all) * 1.05];
     const X = logarithmic(low, high, names + 10, width - 44);
-    const ticks = [0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50].filter((tick) => tick >= low && tick <= high);
-    const few = ticks.filter((tick, i) => width > 480 || tick === 1 || i % 2 === 0);
+    // From 1 outwards, as many as have room.
+    const few = [];
+    for (const tick of [1, 2, 0.5, 1.5, 5, 0.2, 3, 0.7, 1.2, 0.8, 10, 0.1, 20, 50, 1.1, 0.9, 1.3, 0.6, 1.7])
+      if (tick >= low && tick <= high && few.every((other) => Math.abs(X(tick) - X(other)) > 34)) few.push(tick);
     const svg = s("svg", { width, height }, s("g", { class: "grid" }, few.map((tick) => s("line", { class: tick === 1 ? "one" : "", x1: X(tick), x2: X(tick), y1: 8, y2: height - 30 }))),
       s("g", { class: "axes" }, few.map((tick) => s("text", { x: X(tick), y: height - 16, "text-anchor": "middle" }, `${tick}×`)),
         s("text", { class: "title", x: width - 44, y: height - 2, "text-anchor": "end" }, "times faster than without it")));
@@ -103,7 +105,7 @@ function ledgerPanel(run) {
     });
     return svg;
   });
-  const key = h("p", { class: "key" }, h("span", { class: "predicted" }, "predicted"), h("span", { class: "measured" }, "measured, mean"), h("span", { class: "each" }, "each comparison"));
+  const key = h("p", { class: "key" }, h("span", { class: "predicted" }, "predicted"), h("span", { class: "measured" }, "measured, mean"), h("span", { class: "each" }, "each comparison; how many stands at the right"));
   const table = h("table", { class: "unseen" }, h("caption", {}, "predicted and measured gains"), h("tbody", {}, rows.map((each) =>
     h("tr", {}, h("th", {}, each.id), h("td", {}, times(each.predicted)), h("td", {}, each.measured ? times(each.measured) : "–")))));
   return panel("Ledger", "what each strategy promised and what it gave here", key, made.box, table);

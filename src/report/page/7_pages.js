@@ -32,7 +32,7 @@ function runPage(run, isServed) {
     lineage.update();
     if (run.selected < 0 && run.kernels.length) run.select(0, "first");
     else if (detail.tab === "overview") detail.update();
-  }, bar: topBar([["runs", isServed ? "/" : null], [`run ${run.run.id}`, null]], stateBadge(run.run)) };
+  }, bar: topBar([...(isServed ? [["runs", "/"]] : []), [`run ${run.run.id}`, null]], stateBadge(run.run)) };
 }
 
 const plotKey = (names) => h("p", { class: "key", "aria-hidden": "true" }, names.map((name) => h("span", { class: `key-${name.split(" ")[0]}` }, name)));
