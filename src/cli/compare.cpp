@@ -71,13 +71,14 @@ Result<int> run_best(const BestOptions& options, Output& output) {
   KW_TRY(const auto machine, archive.find_machine(best->machine_id));
   if (!winner || !machine) return internal_error(fmt::format("the archive lacks the winner or the machine of run {}", best->id));
   if (!options.out.empty())
-    KW_CHECK(write_file_atomically(options.out, provenance(*best, *machine) + with_knobs(winner->kernel.source, winner->proposal.knobs)));
+    KW_CHECK(write_file_atomically(options.out,
+                                   provenance(*best, *machine) + with_knobs(winner->kernel.source, winner->proposal.knobs)));
   std::string text = fmt::format("{}  run {}, kernel {}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
                                  best->winner, confirmed);
   text += text_of(*best->confirmed, output.paint());
   text += fmt::format("  {:<10}{}\n", "machine", machine->cpu_model);
-  text += fmt::format("  {:<10}{}\n", "kernel", options.out.empty() ? fmt::format("kernelwright show {} --kernel {}", best->id, best->winner)
-                                                                   : options.out);
+  text += fmt::format("  {:<10}{}\n", "kernel",
+                      options.out.empty() ? fmt::format("kernelwright show {} --kernel {}", best->id, best->winner) : options.out);
   output.result(text, {{"run", *best}, {"kernel", *winner}, {"kernel_file", options.out}, {"confirmed_runs", confirmed}});
   return kPassed;
 }

@@ -51,8 +51,10 @@ std::string knobs_of(const RunView& view) {
 
 // What can be said of which is faster; a difference counts where the intervals do not touch.
 std::string conclusion(const RunView& first, const RunView& second) {
-  if (first.run.problem_hash != second.run.problem_hash) return "these are different problems: their speedups say nothing about each other";
-  if (first.run.machine_id != second.run.machine_id) return "these ran on different machines: their speedups say little about each other";
+  if (first.run.problem_hash != second.run.problem_hash)
+    return "these are different problems: their speedups say nothing about each other";
+  if (first.run.machine_id != second.run.machine_id)
+    return "these ran on different machines: their speedups say little about each other";
   const Comparison* a = against(first, "eager");
   const Comparison* b = against(second, "eager");
   if (!a || !b) return "not both have a confirmed kernel: nothing can be said of which is faster";
@@ -86,22 +88,23 @@ std::string compare_text(const RunView& first, const RunView& second, const Pain
   row("time", [](const RunView& v) { return human_duration(v.run.elapsed_seconds); });
   row("tried", [](const RunView& v) { return std::to_string(v.individuals.size()); });
   row("passed", [](const RunView& v) {
-    return std::to_string(std::count_if(v.individuals.begin(), v.individuals.end(), [](const Individual& i) { return i.passed(); }));
+    return std::to_string(
+        std::count_if(v.individuals.begin(), v.individuals.end(), [](const Individual& i) { return i.passed(); }));
   });
   row("winner", [](const RunView& v) { return v.run.winner >= 0 ? fmt::format("kernel {}", v.run.winner) : "-"; });
   row("vs eager", [](const RunView& v) { return speedup_text(v, "eager"); });
   row("vs compile", [](const RunView& v) { return speedup_text(v, "compile"); });
   row("a call", [](const RunView& v) { return v.run.confirmed ? human_seconds(v.run.confirmed->seconds) : "-"; });
-  row("of the ceiling", [](const RunView& v) {
-    return v.run.confirmed ? fmt::format("{:.0f}%", v.run.confirmed->share_of_ceiling * 100) : "-";
-  });
+  row("of the ceiling",
+      [](const RunView& v) { return v.run.confirmed ? fmt::format("{:.0f}%", v.run.confirmed->share_of_ceiling * 100) : "-"; });
   row("knobs", knobs_of);
   std::string text = table.text(paint);
   const auto a = strategies_of(first), b = strategies_of(second);
   std::vector<std::string> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
   text += fmt::format("\n{}\n", paint.strong("strategies"));
-  for (const auto& [name, ids] : {std::pair{std::string("both"), both}, {"run " + first.run.id, only_in(a, b)}, {"run " + second.run.id, only_in(b, a)}})
+  for (const auto& [name, ids] :
+       {std::pair{std::string("both"), both}, {"run " + first.run.id, only_in(a, b)}, {"run " + second.run.id, only_in(b, a)}})
     text += fmt::format("  {:<10} {}\n", name, ids.empty() ? "-" : fmt::format("{}", fmt::join(ids, ", ")));
   return text + fmt::format("\n{}\n", conclusion(first, second));
 }

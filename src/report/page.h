@@ -1,5 +1,5 @@
-// The pages that show runs: one page code, as readable files in src/report/page, for the report's file and for the viewer. All that a
-// kernel, a model or a problem wrote reaches a page as JSON that no browser can take for markup.
+// The pages that show runs: one page code, as readable files in src/report/page, for the report's file and for the viewer. All that
+// a kernel, a model or a problem wrote reaches a page as JSON that no browser can take for markup.
 #pragma once
 
 #include <string>

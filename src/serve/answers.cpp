@@ -24,8 +24,8 @@ Result<Answers::Text> Answers::runs() const {
     KW_TRY(Archive archive, Archive::open_to_read(archive_));
     KW_TRY(const auto summaries, archive.runs().list(kMostRuns));
     for (const RunSummary& summary : summaries)
-      list.push_back(listing_json(
-          summary, summary.run.state == "running" && is_under_way(archive_.parent_path() / "locks", summary.run.id)));
+      list.push_back(
+          listing_json(summary, summary.run.state == "running" && is_under_way(archive_.parent_path() / "locks", summary.run.id)));
   }
   return text_of({{"page", "list"}, {"runs", std::move(list)}});
 }

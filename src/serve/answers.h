@@ -1,5 +1,5 @@
-// Records of the archive as the JSON that the viewer's pages ask for. Each answer opens the archive to read and closes it again, so that any
-// number of threads may ask; what is costly to make and has not changed is kept.
+// Records of the archive as the JSON that the viewer's pages ask for. Each answer opens the archive to read and closes it again, so
+// that any number of threads may ask; what is costly to make and has not changed is kept.
 #pragma once
 
 #include <list>

@@ -14,7 +14,8 @@ struct HostRule {
   std::vector<std::string> names;  // that were asked for besides
 };
 
-// localhost and addresses in numbers are its own: no site can have these as its name. Bound to this machine alone, only those of it.
+// localhost and addresses in numbers are its own: no site can have these as its name. Bound to this machine alone, only those of
+// it.
 bool is_own_host(const HostRule& rule, std::string_view header);
 
 // 127.0.0.0/8, ::1, localhost.

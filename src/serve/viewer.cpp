@@ -47,8 +47,9 @@ class Viewer {
     else if (!server_.bind_to_port(rule_.address, rule_.port))
       rule_.port = -1;
     if (rule_.port <= 0)
-      return bad_input(fmt::format("{} cannot be listened at: it is no address of this machine, or the port is taken", rule_.address),
-                       "name another port with --port, or leave it out for any that is free");
+      return bad_input(
+          fmt::format("{} cannot be listened at: it is no address of this machine, or the port is taken", rule_.address),
+          "name another port with --port, or leave it out for any that is free");
     std::atomic<bool> served{false};
     std::thread stopper([&] {
       while (!stop && !served) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -95,18 +96,13 @@ class Viewer {
   }
 
   void set_answers() {
-    const auto page = [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(viewer_page(), "text/html; charset=utf-8");
+    const auto fixed = [this](const std::string& path, std::string text, const char* type) {
+      server_.Get(path, [kept = std::make_shared<const std::string>(std::move(text)), type](
+                            const httplib::Request&, httplib::Response& response) { send(response, kept, type); });
     };
-    server_.Get("/", page);
-    server_.Get("/compare", page);
-    server_.Get(R"(/runs/(\d{1,17}))", page);
-    server_.Get("/page.css", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(page_style(), "text/css; charset=utf-8");
-    });
-    server_.Get("/page.js", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(page_script(), "text/javascript; charset=utf-8");
-    });
+    for (const char* path : {"/", "/compare", R"(/runs/\d{1,17})"}) fixed(path, viewer_page(), "text/html; charset=utf-8");
+    fixed("/page.css", page_style(), "text/css; charset=utf-8");
+    fixed("/page.js", page_script(), "text/javascript; charset=utf-8");
     server_.Get("/api/runs", [this](const httplib::Request&, httplib::Response& response) { answer(response, answers_.runs()); });
     server_.Get(R"(/api/runs/(\d{1,17}))", [this](const httplib::Request& request, httplib::Response& response) {
       const auto first = number_in(request.has_param("from") ? request.get_param_value("from") : "0");
@@ -116,15 +112,26 @@ class Viewer {
     server_.Get(R"(/api/runs/(\d{1,17})/kernels/(\d{1,17}))", [this](const httplib::Request& request, httplib::Response& response) {
       answer(response, answers_.kernel(request.matches[1], *number_in(request.matches[2])));
     });
-    server_.Get(R"(/api/runs/(\d{1,17})/exchanges/(\d{1,17}))", [this](const httplib::Request& request, httplib::Response& response) {
-      answer(response, answers_.exchange(request.matches[1], *number_in(request.matches[2])));
-    });
+    server_.Get(R"(/api/runs/(\d{1,17})/exchanges/(\d{1,17}))",
+                [this](const httplib::Request& request, httplib::Response& response) {
+                  answer(response, answers_.exchange(request.matches[1], *number_in(request.matches[2])));
+                });
     server_.Get("/api/events", [this](const httplib::Request&, httplib::Response& response) { stream_events(response); });
+  }
+
+  // As a stream of known length: a whole text the library would compress as well as it can, which takes seconds for a large run and
+  // gains nothing on one machine.
+  static void send(httplib::Response& response, Answers::Text text, const char* type) {
+    const std::size_t size = text->size();
+    response.set_content_provider(size, type,
+                                  [text = std::move(text)](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+                                    return sink.write(text->data() + from, length);
+                                  });
   }
 
   static void answer(httplib::Response& response, const Result<Answers::Text>& text) {
     if (text)
-      response.set_content(**text, "application/json");
+      send(response, *text, "application/json");
     else
       refuse(response, text.error().kind == ErrorKind::bad_input ? 404 : 500, text.error().message);
   }
