@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/view_commands.h"
 
 namespace kw {
@@ -218,6 +219,9 @@ int run_cli(int argc, char** argv) {
   vgpu_profile_command->add_option("--lines", vgpu.lines, "how many lines of the source (default 20)")
       ->check(CLI::Range(1, 100000));
 
+  const ManualCommands manual(app, json);
+  add_examples(app);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -237,6 +241,7 @@ int run_cli(int argc, char** argv) {
     if (*repair_command) return report(run_repair(repair, output), output);
     if (*runs_command) return report(run_runs(runs, output), output);
     if (*show_command) return report(run_show(show, output), output);
+    if (const auto printed = manual.run(output)) return report(*printed, output);
     if (const auto looked = views.run(output)) return report(*looked, output);
     if (*ledger_command) return report(run_ledger(ledger, output), output);
     if (*model_command) return report(run_model(model, output), output);

@@ -9,7 +9,6 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
   report->add_option("run", report_.run, "the run's number, as 'kernelwright runs' lists it")->required();
   report->add_option("--out", report_.out, "where the page goes (default: PROBLEM-runN.html here)")->type_name("FILE");
   report->add_flag("--json", json, "print one JSON object");
-  report->footer("Example:\n  kernelwright report 1 --out rms_norm.html");
   report_command_ = report;
 
   auto* view = app.add_subcommand("view", "all searches in the browser, with those that are going on; read-only, until Ctrl-C");
@@ -19,14 +18,12 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
       ->allow_extra_args(false)
       ->type_name("NAME");
   view->add_flag("--json", json, "print one JSON object");
-  view->footer("Examples:\n  kernelwright view\n  kernelwright view --port 8080");
   view_command_ = view;
 
   auto* compare = app.add_subcommand("compare", "two searches side by side: what differed, and which came further");
   compare->add_option("first", compare_.first, "a run's number")->required();
   compare->add_option("second", compare_.second, "another one's")->required();
   compare->add_flag("--json", json, "print one JSON object");
-  compare->footer("Example:\n  kernelwright compare 1 4");
   compare_command_ = compare;
 
   auto* best = app.add_subcommand("best", "the fastest confirmed kernel that any search has found for a problem");
@@ -34,7 +31,6 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
   best->add_option("--precision", best_.precision, "of the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   best->add_option("--out", best_.out, "write the kernel there")->type_name("FILE");
   best->add_flag("--json", json, "print one JSON object");
-  best->footer("Examples:\n  kernelwright best 50_rms_norm\n  kernelwright best problems/level1/50_rms_norm.py --out rms_norm.cpp");
   best_command_ = best;
 }
 

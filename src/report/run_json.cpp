@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell.h"
 #include "machine/roofline.h"
 
 namespace kw {
@@ -110,22 +111,22 @@ Json exchange_outline(const Exchange& exchange) {
 
 std::string search_command(const RunRecord& run) {
   const RunOptions& options = run.options;
-  std::string command =
-      fmt::format("kernelwright optimize {} --search {} --seed {}", shown_path(run.problem_file), options.search, options.seed);
+  std::string command = fmt::format("kernelwright optimize {} --search {} --seed {}", shell_word(shown_path(run.problem_file)),
+                                    options.search, options.seed);
   if (options.seconds > 0) command += fmt::format(" --time {:.0f}s", std::ceil(options.seconds));
   if (options.evaluations > 0) command += fmt::format(" --evaluations {}", options.evaluations);
   if (options.islands > 1) command += fmt::format(" --islands {}", options.islands);
   if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
   if (options.precision != "float32") command += fmt::format(" --precision {}", options.precision);
-  if (!options.model.empty()) command += fmt::format(" --model {}", options.model);
-  if (!options.base_url.empty()) command += fmt::format(" --base-url {}", options.base_url);
+  if (!options.model.empty()) command += fmt::format(" --model {}", shell_word(options.model));
+  if (!options.base_url.empty()) command += fmt::format(" --base-url {}", shell_word(options.base_url));
   return command;
 }
 
 Json commands_json(const RunRecord& run) {
   Json commands{{"search", search_command(run)}};
   if (run.winner >= 0) {
-    std::string measure = fmt::format("kernelwright measure {} kernel.cpp", shown_path(run.problem_file));
+    std::string measure = fmt::format("kernelwright measure {} kernel.cpp", shell_word(shown_path(run.problem_file)));
     if (run.options.precision != "float32") measure += fmt::format(" --precision {}", run.options.precision);
     if (run.options.threads > 0) measure += fmt::format(" --threads {}", run.options.threads);
     commands["kernel"] = fmt::format("kernelwright show {} --kernel {} > kernel.cpp", run.id, run.winner);

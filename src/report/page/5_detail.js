@@ -130,8 +130,8 @@ function distribution({ name, ratios, interval, speedup }) {
   const top = name ? 18 : 2;
   const height = top + 46;
   return drawing("distribution", `${name || times(speedup)}, ${range(interval.low, interval.high)}, ${plural((ratios || []).length, "pair")}`, height, (width) => {
-    const X = linear(least, most, 8, width - 8);
-    const ticks = roundTicks(least, most, clamp(width / 80, 3, 7));
+    const X = linear(least, most, 16, width - 16);
+    const ticks = roundTicks(least, most, clamp(width / 80, 3, 7)).filter((tick) => X(tick) > 12 && X(tick) < width - 12);
     const y = top + 14;
     return s("svg", { width, height }, s("g", { class: "grid" }, ticks.map((tick) => s("line", { x1: X(tick), x2: X(tick), y1: top, y2: top + 28 }))),
       s("g", { class: "axes" }, ticks.map((tick) => s("text", { x: X(tick), y: height - 3, "text-anchor": "middle" }, `${tickText(tick)}×`))),
