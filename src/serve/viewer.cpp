@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kConnections = 256;
 constexpr int kEventStreams = 96;
-constexpr std::chrono::seconds kHeartbeat{10};
+constexpr std::chrono::seconds kHeartbeat{1};  // how soon it is seen that a listener has gone
 
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
