@@ -44,6 +44,21 @@ Result<Archive> Archive::open(const fs::path& path) {
   return Archive(std::move(database));
 }
 
+Result<Archive> Archive::open_to_read(const fs::path& path) {
+  const fs::path full = fs::absolute(path);
+  std::error_code code;
+  if (!fs::exists(full, code))
+    return bad_input(fmt::format("there is no archive {}", full.string()),
+                     "kernelwright optimize PROBLEM begins one; KERNELWRIGHT_HOME names its folder");
+  KW_TRY(auto database, Database::open_to_read(full));
+  KW_CHECK(check_is_archive(database, archive_migrations()));
+  KW_TRY(const auto version, database.query_integer("PRAGMA user_version"));
+  if (version < static_cast<std::int64_t>(archive_migrations().size()))
+    return bad_input(fmt::format("the archive {} has the older schema version {}", full.string(), version),
+                     "kernelwright runs brings it up to date");
+  return Archive(std::move(database));
+}
+
 Status Archive::put_problem(const ProblemDescription& problem) {
   KW_TRY(auto insert,
          database_.prepare("INSERT INTO problems (source_hash, torch_version, name, file, description, first_seen) "
@@ -115,6 +130,15 @@ Result<std::optional<Evaluation>> Archive::find_evaluation(std::string_view key)
 Result<std::optional<Evaluation>> Archive::get_evaluation(std::int64_t id) {
   KW_TRY(auto query, database_.prepare(std::string(kEvaluationColumns) + "WHERE id = ?1"));
   query.bind(1, id);
+  return read_evaluation(query);
+}
+
+Result<std::optional<Evaluation>> Archive::find_timed(std::string_view problem_hash, std::string_view kernel_hash,
+                                                      const KnobValues& knobs) {
+  KW_TRY(auto query, database_.prepare(std::string(kEvaluationColumns) +
+                                       "WHERE problem_hash = ?1 AND kernel_hash = ?2 AND knobs = ?3 AND timing IS NOT NULL "
+                                       "ORDER BY id DESC LIMIT 1"));
+  query.bind(1, problem_hash).bind(2, kernel_hash).bind(3, archived_text(knobs));
   return read_evaluation(query);
 }
 

@@ -43,6 +43,8 @@ class Archive {
   // Opens the file, makes it (and its folder) where there is none, and brings an older schema up to date.
   // A file of a newer version, a corrupt one or one that isn't ours is refused and left exactly as it is.
   static Result<Archive> open(const fs::path& path);
+  // For looking only: nothing is made, migrated or written. A file that is missing or of an older schema is refused.
+  static Result<Archive> open_to_read(const fs::path& path);
 
   // A problem is known by its source and the PyTorch that described it; a second description replaces the first,
   // its first-seen time stays.
@@ -62,6 +64,9 @@ class Archive {
   Result<std::optional<Evaluation>> find_evaluation(std::string_view key);
   Result<std::optional<Evaluation>> find_evaluation(const EvaluationKey& key) { return find_evaluation(key.key()); }
   Result<std::optional<Evaluation>> get_evaluation(std::int64_t id);
+  // The newest evaluation with a timing of this kernel with these knobs on this problem.
+  Result<std::optional<Evaluation>> find_timed(std::string_view problem_hash, std::string_view kernel_hash,
+                                               const KnobValues& knobs);
 
   // Valid as long as the archive stays where it is.
   [[nodiscard]] RunArchive runs() const { return RunArchive(database_); }

@@ -124,8 +124,14 @@ Result<Database> Database::open(const fs::path& path) {
   if (!fs::exists(path, code) && ::access(path.parent_path().c_str(), W_OK) != 0)
     return internal_error(fmt::format("cannot write the archive {} ({})", path.string(), std::generic_category().message(errno)),
                           "check the permissions of its folder, or set KERNELWRIGHT_HOME to a folder that you can write");
+  return connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Result<Database> Database::open_to_read(const fs::path& path) { return connect(path, SQLITE_OPEN_READONLY); }
+
+Result<Database> Database::connect(const fs::path& path, int flags) {
   sqlite3* connection = nullptr;
-  const int outcome = sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int outcome = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
   Database database(path, connection);  // SQLite gives a connection to close even when it failed
   if (!connection) return internal_error(fmt::format("cannot open the archive {}: out of memory", path.string()));
   if (outcome != SQLITE_OK) return describe(connection, outcome, path);

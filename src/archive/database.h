@@ -56,6 +56,8 @@ class Database {
  public:
   // Makes an empty file where there is none; reads and writes nothing else yet.
   static Result<Database> open(const fs::path& path);
+  // A file that is there, never to be written through this connection.
+  static Result<Database> open_to_read(const fs::path& path);
 
   // How long a statement waits for another process' write before it is an error.
   static constexpr std::chrono::seconds kBusyTimeout{30};
@@ -77,6 +79,7 @@ class Database {
   struct Close {
     void operator()(sqlite3* connection) const;
   };
+  static Result<Database> connect(const fs::path& path, int flags);
   Database(const fs::path& path, sqlite3* connection) : path_(std::make_unique<fs::path>(path)), connection_(connection) {}
 
   std::unique_ptr<fs::path> path_;  // on the heap: statements point to it, and a Database may move

@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -103,6 +107,37 @@ Result<std::vector<Individual>> RunArchive::individuals(std::string_view id) con
   KW_TRY(const std::int64_t number, run_number(id));
   KW_TRY(auto query, database_->prepare("SELECT position, record FROM individuals WHERE run = ?1 ORDER BY position"));
   query.bind(1, number);
+  return read_individuals(query, id);
+}
+
+Result<std::vector<Individual>> RunArchive::outlines(std::string_view id, std::int64_t first) const {
+  KW_TRY(const std::int64_t number, run_number(id));
+  KW_TRY(auto query, database_->prepare("SELECT position, json_set(record, '$.kernel.source', '') FROM individuals "
+                                        "WHERE run = ?1 AND position >= ?2 ORDER BY position"));
+  query.bind(1, number).bind(2, first);
+  return read_individuals(query, id);
+}
+
+Result<std::optional<Individual>> RunArchive::individual(std::string_view id, std::int64_t index) const {
+  KW_TRY(const std::int64_t number, run_number(id));
+  KW_TRY(auto query, database_->prepare("SELECT position, record FROM individuals WHERE run = ?1 AND position = ?2"));
+  query.bind(1, number).bind(2, index);
+  KW_TRY(auto found, read_individuals(query, id));
+  return found.empty() ? std::optional<Individual>() : std::optional(std::move(found.front()));
+}
+
+Result<std::vector<RunState>> RunArchive::states() const {
+  KW_TRY(auto query, database_->prepare("SELECT r.id, json_extract(r.record, '$.state'), r.updated_at, "
+                                        "(SELECT count(*) FROM individuals i WHERE i.run = r.id) FROM runs r ORDER BY r.id"));
+  std::vector<RunState> states;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return states;
+    states.push_back({std::to_string(query.integer(0)), query.text(1), query.text(2), query.integer(3)});
+  }
+}
+
+Result<std::vector<Individual>> RunArchive::read_individuals(Statement& query, std::string_view id) const {
   std::vector<Individual> individuals;
   for (;;) {
     KW_TRY(const bool row, query.step());
@@ -178,6 +213,34 @@ Result<Numbered<LedgerEntry>> RunArchive::ledger(std::optional<std::int64_t> lim
 }
 
 Result<Numbered<Lesson>> RunArchive::lessons(std::optional<std::int64_t> limit) const { return numbered<Lesson>("lessons", limit); }
+
+Result<std::vector<LedgerEntry>> RunArchive::ledger_of(std::string_view run_id) const {
+  KW_TRY(const std::int64_t number, run_number(run_id));
+  KW_TRY(auto query, database_->prepare("SELECT id, record FROM ledger WHERE run = ?1 ORDER BY id"));
+  query.bind(1, number);
+  std::vector<LedgerEntry> entries;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return entries;
+    KW_TRY(LedgerEntry entry, read_record<LedgerEntry>(query, 1, fmt::format("row {} of the archive's ledger", query.integer(0))));
+    entries.push_back(std::move(entry));
+  }
+}
+
+bool is_under_way(const fs::path& folder, const std::string& run_id) {
+  struct stat file {};
+  if (::stat((folder / ("run-" + run_id + ".lock")).c_str(), &file) != 0) return false;
+  // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF": a lock is known by its file's device and inode.
+  const std::string place = fmt::format("{:02x}:{:02x}:{}", major(file.st_dev), minor(file.st_dev), file.st_ino);
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, advisory, access, process, where;
+    words >> number >> kind >> advisory >> access >> process >> where;
+    if (kind == "FLOCK" && where == place) return true;
+  }
+  return false;
+}
 
 Result<RunLock> RunLock::acquire(const fs::path& folder, const std::string& run_id) {
   KW_CHECK(make_folders(folder));

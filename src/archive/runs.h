@@ -18,6 +18,15 @@ struct RunSummary {
   double best_speedup = 0;  // over eager, as the search timed it; 0 when nothing was timed
 };
 
+// What a watcher looks at: it changes whenever something is added to the run.
+struct RunState {
+  std::string id;
+  std::string state;
+  std::string updated_at;
+  std::int64_t individuals = 0;
+  bool operator==(const RunState&) const = default;
+};
+
 // Entries of the ledger, or lessons, with the number to ask for the same ones again.
 template <typename T>
 struct Numbered {
@@ -38,6 +47,14 @@ class RunArchive {
   Status add(const std::string& id, std::span<const Individual> individuals, double elapsed_seconds);
   Result<std::vector<Individual>> individuals(std::string_view id) const;  // in the order of their indices
 
+  // The same from an index on, with empty sources: these are most of the bytes and seldom looked at.
+  Result<std::vector<Individual>> outlines(std::string_view id, std::int64_t first = 0) const;
+  Result<std::optional<Individual>> individual(std::string_view id, std::int64_t index) const;
+
+  // For watching: a number that changes when another connection has written, and where all runs stand.
+  Result<std::int64_t> data_version() const { return database_->query_integer("PRAGMA data_version"); }
+  Result<std::vector<RunState>> states() const;
+
   // How it ended and what it taught, in one step. A run that had ended before is replaced with its entries and lessons, so
   // that ending a run twice teaches once.
   Status finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons);
@@ -49,11 +66,14 @@ class RunArchive {
   // Up to an earlier limit, or everything.
   Result<Numbered<LedgerEntry>> ledger(std::optional<std::int64_t> limit = std::nullopt) const;
   Result<Numbered<Lesson>> lessons(std::optional<std::int64_t> limit = std::nullopt) const;
+  // What one run added to it; nothing while it goes on.
+  Result<std::vector<LedgerEntry>> ledger_of(std::string_view run_id) const;
 
  private:
   template <typename T>
   Result<Numbered<T>> numbered(std::string_view table, std::optional<std::int64_t> limit) const;
   Result<RunRecord> read_run(const Statement& row) const;
+  Result<std::vector<Individual>> read_individuals(Statement& query, std::string_view id) const;
 
   const Database* database_;
 };
@@ -72,5 +92,8 @@ class RunLock {
   explicit RunLock(int fd) : fd_(fd) {}
   int fd_;
 };
+
+// Whether some process holds the run's lock. Looks without taking it, so that it never stands in the way of one that wants it.
+bool is_under_way(const fs::path& folder, const std::string& run_id);
 
 }  // namespace kw

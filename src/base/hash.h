@@ -7,6 +7,8 @@
 namespace kw {
 
 std::string sha256(std::string_view data);
+// The same as base64, as web pages name their scripts in a content security policy.
+std::string sha256_base64(std::string_view data);
 
 // Joins the parts unambiguously (lengths included) and hashes them.
 template <typename... Parts>

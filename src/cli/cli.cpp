@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/manual.h"
+#include "cli/view_commands.h"
 
 namespace kw {
 namespace {
@@ -178,6 +180,7 @@ int run_cli(int argc, char** argv) {
       show_command->add_option("--prompts", show.prompt, "list the exchanges with the model, or print this one in full");
   prompts->expected(0, 1)->type_name("[N]");
   show_command->add_flag("--json", json, "print one JSON object");
+  const ViewCommands views(app, json);
   auto* ledger_command = app.add_subcommand("ledger", "what each strategy promised and what it gave, over all runs");
   ledger_command->add_option("--zone", ledger.zone, "memory, balanced, compute or latency")
       ->check(CLI::IsMember({"memory", "balanced", "compute", "latency"}));
@@ -216,6 +219,9 @@ int run_cli(int argc, char** argv) {
   vgpu_profile_command->add_option("--lines", vgpu.lines, "how many lines of the source (default 20)")
       ->check(CLI::Range(1, 100000));
 
+  const ManualCommands manual(app, json);
+  add_examples(app);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -235,6 +241,8 @@ int run_cli(int argc, char** argv) {
     if (*repair_command) return report(run_repair(repair, output), output);
     if (*runs_command) return report(run_runs(runs, output), output);
     if (*show_command) return report(run_show(show, output), output);
+    if (const auto printed = manual.run(output)) return report(*printed, output);
+    if (const auto looked = views.run(output)) return report(*looked, output);
     if (*ledger_command) return report(run_ledger(ledger, output), output);
     if (*model_command) return report(run_model(model, output), output);
     if (*doctor_command) return report(run_doctor(doctor, output), output);

@@ -1,3 +1,4 @@
+#include "base/shell.h"
 #include "cli/commands.h"
 
 #include <fmt/format.h>
@@ -19,19 +20,10 @@ Result<std::map<std::string, std::string>> knobs_of(const std::vector<std::strin
   return knobs;
 }
 
-std::string quoted(const std::string& word) {
-  if (!word.empty() &&
-      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%") == std::string::npos)
-    return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 // The command that repeats a verdict, but for the seed.
 std::string command_line(const std::string& command, const JudgeOptions& options) {
-  std::string text = fmt::format("kernelwright {} {} {}", command, quoted(options.problem), quoted(options.kernel));
-  for (const auto& knob : options.knobs) text += " --knob " + quoted(knob);
+  std::string text = fmt::format("kernelwright {} {} {}", command, shell_word(options.problem), shell_word(options.kernel));
+  for (const auto& knob : options.knobs) text += " --knob " + shell_word(knob);
   if (options.precision != "float32") text += " --precision " + options.precision;
   if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
   if (options.timeout) text += fmt::format(" --timeout {}", *options.timeout);

@@ -47,16 +47,6 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   return request;
 }
 
-// Before hours of searching are spent, not after.
-Status check_out(const std::string& out) {
-  if (out.empty()) return {};
-  const fs::path folder = fs::absolute(out).parent_path();
-  if (!fs::is_directory(folder))
-    return bad_input(fmt::format("--out {}: there is no folder {}", out, folder.string()), "make it first");
-  if (fs::is_directory(out)) return bad_input(fmt::format("--out {} is a folder", out), "name a file, such as kernel.cpp");
-  return {};
-}
-
 Json json_of(const RunOutcome& outcome, const std::string& file) {
   Json individuals = Json::array();
   for (const Individual& individual : outcome.individuals) {

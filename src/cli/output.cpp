@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/files.h"
+
 namespace kw {
 
 Output::Output(bool json) : json_(json), live_(!json && ::isatty(2) != 0) {
@@ -47,6 +49,15 @@ void Output::error(const Error& error) {
   }
   fmt::print(stderr, "kernelwright: {}{}\n", error.kind == ErrorKind::internal ? "the evaluator failed: " : "", error.message);
   if (!error.hint.empty()) fmt::print(stderr, "  try: {}\n", error.hint);
+}
+
+Status check_out(const std::string& out) {
+  if (out.empty()) return {};
+  const fs::path folder = fs::absolute(out).parent_path();
+  if (!fs::is_directory(folder))
+    return bad_input(fmt::format("--out {}: there is no folder {}", out, folder.string()), "make it first");
+  if (fs::is_directory(out)) return bad_input(fmt::format("--out {} is a folder", out), "name a file, such as kernel.cpp");
+  return {};
 }
 
 }  // namespace kw

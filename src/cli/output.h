@@ -30,4 +30,7 @@ class Output {
   Paint paint_;
 };
 
+// Whether a file can be written there, before anything long is begun; empty: nothing was asked for.
+Status check_out(const std::string& out);
+
 }  // namespace kw

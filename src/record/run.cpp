@@ -3,7 +3,7 @@
 namespace kw {
 namespace {
 
-// What only runs with a model have is not there otherwise: such a run reads as it always did.
+// What some records have and others have not: a run without a model, or of long ago, reads as it always did.
 template <typename Value>
 void put_if_any(Json& json, const char* key, const Value& value) {
   if (!value.empty()) json[key] = value;
@@ -81,6 +81,8 @@ void to_json(Json& json, const Individual& i) {
   put_if_any(json, "faults", i.faults);
   put_if_any(json, "remarks", i.remarks);
   put_if_any(json, "invented", i.invented);
+  put_if_any(json, "prompts", i.prompts);
+  put_if_any(json, "ratios", i.ratios);
 }
 
 void from_json(const Json& json, Individual& i) {
@@ -104,6 +106,8 @@ void from_json(const Json& json, Individual& i) {
   get_if_any(json, "faults", i.faults);
   get_if_any(json, "remarks", i.remarks);
   get_if_any(json, "invented", i.invented);
+  get_if_any(json, "prompts", i.prompts);
+  get_if_any(json, "ratios", i.ratios);
 }
 
 void to_json(Json& json, const RunRecord& r) {
@@ -127,6 +131,7 @@ void to_json(Json& json, const RunRecord& r) {
               {"profile", r.profile},
               {"created_at", r.created_at},
               {"updated_at", r.updated_at}};
+  put_if_any(json, "stages", r.stages);
 }
 
 void from_json(const Json& json, RunRecord& r) {
@@ -151,6 +156,7 @@ void from_json(const Json& json, RunRecord& r) {
   json.at("profile").get_to(r.profile);
   json.at("created_at").get_to(r.created_at);
   json.at("updated_at").get_to(r.updated_at);
+  get_if_any(json, "stages", r.stages);
 }
 
 }  // namespace kw

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,10 +48,11 @@ struct Individual {
   Kernel kernel;
   std::vector<AlignedStrategy> strategies;  // what the kernel really does
   Verdict verdict = Verdict::mistrusted;
-  std::string diagnosis;  // one sentence; empty when passed
-  double seconds = 0;     // of a call; 0 when it was not timed
-  double speedup = 0;     // over eager; 0 when it was not timed
-  Interval interval;      // of the speedup
+  std::string diagnosis;       // one sentence; empty when passed
+  double seconds = 0;          // of a call; 0 when it was not timed
+  double speedup = 0;          // over eager; 0 when it was not timed
+  Interval interval;           // of the speedup
+  std::vector<double> ratios;  // of the pairs of blocks that the speedup is the centre of; none when it was not timed
   double share_of_ceiling = 0;
   std::string assembly_hash;          // of the normalised hot code; empty when nothing was compiled
   std::int64_t duplicate_of = -1;     // an earlier individual with the same code: its timing counts for both
@@ -61,6 +63,7 @@ struct Individual {
   std::vector<std::string> faults;   // of the model's answers, by name, in order; mended ones too
   std::vector<std::string> remarks;  // what else happened on the way: ideas refused, parts of a prompt left out
   std::vector<Strategy> invented;    // strategies that came with it: known to the run from then on
+  std::vector<std::string> prompts;  // prompt_hash of the exchanges that led to it, in order
 
   [[nodiscard]] bool passed() const { return verdict == Verdict::passed; }
   // Strategies that are there for all one knows: present, added and unknown ones.
@@ -83,6 +86,7 @@ struct RunRecord {
   std::string state = "running";          // running, done, stopped
   std::string ending;                     // why it ended: "the time is up", ...
   double elapsed_seconds = 0;             // over all its sessions
+  std::map<std::string, double> stages;   // where the time of its trials went, in seconds: writing, compiling, ...
   std::int64_t winner = -1;               // index of an individual
   std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
   ProfileRecord profile;                  // of the winner

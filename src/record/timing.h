@@ -20,7 +20,8 @@ struct Comparison {
   double speedup = 0;            // centre of the ratios within pairs
   Interval interval;             // 95%, by signed ranks over pairs of blocks
   int pairs = 0;
-  int calls = 0;  // timed calls of each side
+  int calls = 0;                 // timed calls of each side
+  std::vector<double> ratios{};  // of the pairs, in order; records of long ago have none
   [[nodiscard]] bool is_win() const { return interval.low > 1; }
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "report/numbers.h"
+#include "report/text_table.h"
 
 namespace kw {
 namespace {
@@ -21,68 +22,10 @@ std::string clipped(std::string text, std::size_t width) {
   return width < 4 ? text.substr(0, width) : text.substr(0, width - 3) + "...";
 }
 
-std::string times(double speedup) { return speedup > 0 ? fmt::format("{:.2f}x", speedup) : "-"; }
-
-// Columns as wide as their widest cell; numbers to the right. Colour goes around a padded cell, so that it has no width.
-class TextTable {
- public:
-  explicit TextTable(std::vector<std::string> titles, std::set<std::size_t> numbers)
-      : titles_(std::move(titles)), numbers_(std::move(numbers)) {}
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  void paint_last(std::size_t column, bool good) { painted_[{rows_.size() - 1, column}] = good; }
-
-  [[nodiscard]] std::string text(const Paint& paint) const {
-    std::vector<std::size_t> widths;
-    for (std::size_t c = 0; c < titles_.size(); ++c) {
-      widths.push_back(titles_[c].size());
-      for (const auto& row : rows_) widths[c] = std::max(widths[c], row[c].size());
-    }
-    std::string all = paint.faint(line(titles_, widths)) + "\n";
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      std::vector<std::string> cells;
-      for (std::size_t c = 0; c < titles_.size(); ++c) {
-        std::string cell = padded(rows_[r][c], c, widths);
-        if (const auto colour = painted_.find({r, c}); colour != painted_.end())
-          cell = colour->second ? paint.good(cell) : paint.bad(cell);
-        cells.push_back(std::move(cell));
-      }
-      all += without_end(fmt::format("{}", fmt::join(cells, "  "))) + "\n";
-    }
-    return all;
-  }
-
- private:
-  [[nodiscard]] std::string padded(const std::string& cell, std::size_t column, const std::vector<std::size_t>& widths) const {
-    return numbers_.contains(column) ? fmt::format("{:>{}}", cell, widths[column]) : fmt::format("{:<{}}", cell, widths[column]);
-  }
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
-    std::vector<std::string> all;
-    for (std::size_t c = 0; c < cells.size(); ++c) all.push_back(padded(cells[c], c, widths));
-    return without_end(fmt::format("{}", fmt::join(all, "  ")));
-  }
-  static std::string without_end(std::string text) {
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text;
-  }
-
-  std::vector<std::string> titles_;
-  std::set<std::size_t> numbers_;
-  std::vector<std::vector<std::string>> rows_;
-  std::map<std::pair<std::size_t, std::size_t>, bool> painted_;
-};
-
 const Individual* individual_at(const std::vector<Individual>& individuals, std::int64_t index) {
   const auto found =
       std::find_if(individuals.begin(), individuals.end(), [&](const Individual& individual) { return individual.index == index; });
   return found == individuals.end() ? nullptr : &*found;
-}
-
-const Individual* best_of(const RunRecord& run, const std::vector<Individual>& individuals) {
-  if (const Individual* winner = individual_at(individuals, run.winner)) return winner;
-  const Individual* best = nullptr;
-  for (const Individual& individual : individuals)
-    if (individual.passed() && individual.speedup > 0 && (!best || individual.speedup > best->speedup)) best = &individual;
-  return best;
 }
 
 std::string header_text(const RunRecord& run, std::size_t tried, const Paint& paint) {
@@ -289,6 +232,14 @@ std::string left_text(const LiveState& state) {
 }
 
 }  // namespace
+
+const Individual* best_of(const RunRecord& run, const std::vector<Individual>& individuals) {
+  if (const Individual* winner = individual_at(individuals, run.winner)) return winner;
+  const Individual* best = nullptr;
+  for (const Individual& individual : individuals)
+    if (individual.passed() && individual.speedup > 0 && (!best || individual.speedup > best->speedup)) best = &individual;
+  return best;
+}
 
 std::string human_duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));

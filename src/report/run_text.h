@@ -50,6 +50,9 @@ struct LiveState {
   std::size_t width = 100;  // columns of the terminal: no line is longer
 };
 
+// The winner; while there is none, the fastest that has passed; null where nothing has.
+const Individual* best_of(const RunRecord& run, const std::vector<Individual>& individuals);
+
 std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint);
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
 std::string ledger_text(const std::vector<LedgerLine>& rows, const Paint& paint);

@@ -16,6 +16,7 @@ struct Written {
   std::vector<std::string> faults;   // of the answers, by name, mended ones too
   std::vector<std::string> remarks;  // what else is worth knowing
   std::vector<Strategy> invented;    // strategies of the run from now on
+  std::vector<std::string> prompts;  // of the exchanges that led to it
   double seconds = 0;
 };
 

@@ -51,19 +51,23 @@ class ModelAuthor::Observed : public Model {
     }
     auto exchange = model_.chat(request);
     const std::lock_guard lock(author_.mutex_);
-    if (exchange)
+    if (exchange) {
       author_.exchanges_.push_back(*exchange);
-    else
+      prompts_.push_back(exchange->prompt_hash);
+    } else {
       author_.broken_ = exchange.error();
+    }
     return exchange;
   }
   [[nodiscard]] std::string name() const override { return model_.name(); }
   [[nodiscard]] int context_tokens() const override { return model_.context_tokens(); }
   [[nodiscard]] ModelUsage usage() const override { return model_.usage(); }
+  [[nodiscard]] const std::vector<std::string>& prompts() const { return prompts_; }
 
  private:
   ModelAuthor& author_;
   Model& model_;
+  std::vector<std::string> prompts_;  // of this one's exchanges
 };
 
 void extend_pool(StrategyPool& pool, const std::vector<Strategy>& strategies, std::vector<std::string>& remarks) {
@@ -242,6 +246,7 @@ Written ModelAuthor::write_one(const Proposal& proposal) {
     translate_into(written, desk, proposal.strategies, parent(), nullptr);
   }
   written.faults = desk.take_faults();
+  written.prompts = model.prompts();
   for (const std::string& section : desk.take_left_out())
     written.remarks.push_back(fmt::format("left out of a prompt: {}", section));
   written.failure = clean_line(written.failure);
@@ -303,6 +308,7 @@ void ModelAuthor::settle(Individual& individual) {
   Desk desk(model, *context_.library);
   settle_unknown(desk, context_.brief, individual.kernel.source, context_.pool->all(), individual.strategies);
   for (std::string& fault : desk.take_faults()) individual.faults.push_back(std::move(fault));
+  individual.prompts.insert(individual.prompts.end(), model.prompts().begin(), model.prompts().end());
 }
 
 }  // namespace kw

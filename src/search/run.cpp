@@ -277,11 +277,22 @@ class Run {
     phase_ = "confirming the winner";
     report();
     const std::string command = fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
+    const double before = budget_->elapsed();
     KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
     if (record_.winner >= 0) KW_CHECK(profile_winner());
+    const double confirming = budget_->elapsed() - before;
     record_.elapsed_seconds = budget_->elapsed();
+    const TrialClock& clock = trials_->clock();
+    for (const auto& [stage, seconds] : {std::pair{"writing", clock.writing},
+                                         {"compiling", clock.compiling},
+                                         {"reading", clock.reading},
+                                         {"verifying", clock.verifying},
+                                         {"timing", clock.timing},
+                                         {"archiving", clock.archiving},
+                                         {"confirming", confirming}})
+      record_.stages[stage] += seconds;
     const RunFacts facts{record_.id, record_.zone, record_.workload_class};
     const auto entries = ledger_entries(run_pool_, individuals_, 0, facts);
     KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of_run()));

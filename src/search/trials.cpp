@@ -135,6 +135,7 @@ Status Trials::write(std::vector<Tried>& batch, const std::vector<Proposal>& pro
     individual.faults = std::move(written[i].faults);
     individual.remarks = std::move(written[i].remarks);
     individual.invented = std::move(written[i].invented);
+    individual.prompts = std::move(written[i].prompts);
     individual.spent_seconds = written[i].seconds;
     if (!individual.kernel.source.empty()) {
       KW_TRY(tried.candidate, candidate_of(individual.kernel, individual.proposal.knobs));
@@ -275,6 +276,7 @@ Status Trials::time(Tried& tried) {
   individual.seconds = timing.seconds;
   individual.speedup = timing.comparisons.front().speedup;
   individual.interval = timing.comparisons.front().interval;
+  individual.ratios = timing.comparisons.front().ratios;
   individual.share_of_ceiling = timing.share_of_ceiling;
   ProfileInputs seen = profile_inputs(evaluator_.machine(), problem_.description, timing);
   seen.loops = std::move(tried.loops);

@@ -1,0 +1,221 @@
+#include "report/run_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/shell.h"
+#include "machine/roofline.h"
+
+namespace kw {
+namespace {
+
+Json outline(const Individual& individual) {
+  Json json = individual;
+  json["author"] = individual.kernel.author;
+  json.erase("kernel");
+  json.erase("assembly_hash");
+  json.erase("invented");
+  Json defaults = Json::object();
+  for (const Knob& knob : individual.kernel.knobs) defaults[knob.name] = std::to_string(knob.standard);
+  json["knob_defaults"] = std::move(defaults);
+  return json;
+}
+
+Json problem_json(const ProblemDescription& problem) {
+  Json json = problem;
+  json.erase("graph");
+  json.erase("file");
+  return json;
+}
+
+// Peaks and bandwidths that bound this run, with its number of threads.
+Json ceilings_json(const Machine& machine, const Workload& workload, int threads) {
+  Json compute = Json::array();
+  const double best = compute_ceiling(machine, threads);
+  for (const FmaPeak& peak : machine.peaks)
+    if (peak.threads == threads && peak.gflops > 0 && peak.gflops < 0.95 * best)
+      compute.push_back({{"name", peak.isa}, {"gflops", peak.gflops}});
+  if (best > 0) compute.push_back({{"name", machine.widest_isa}, {"gflops", best}});
+
+  double largest = 0;
+  for (const BandwidthPoint& point : machine.bandwidth) largest = std::max(largest, point.working_set_bytes);
+  Json bandwidth = Json::array();
+  double below = 0;
+  const auto add = [&](const char* name, double bytes) {
+    const double rate = bytes > 0 ? bandwidth_ceiling(machine, bytes, threads) : 0;
+    if (rate <= 1.15 * below) return;  // the same level under another name
+    bandwidth.push_back({{"name", name}, {"gbytes", rate}});
+    below = rate;
+  };
+  add("memory", largest);
+  add("L3", machine.l3_bytes / 2);
+  add("L2", machine.l2_bytes * threads / 2);
+  add("L1", machine.l1d_bytes * threads / 2);
+
+  const Roofline roofline = roofline_of(machine, workload, threads);
+  return {{"threads", threads},
+          {"zone", name_of(roofline.zone)},
+          {"intensity", roofline.intensity},
+          {"ridge", roofline.ridge},
+          {"floor_seconds", roofline.floor_seconds},
+          {"memory_seconds", roofline.memory_seconds},
+          {"compute_seconds", roofline.compute_seconds},
+          {"bound_gbytes", bandwidth_ceiling(machine, workload.bytes, threads)},
+          {"bound_gflops", best},
+          {"compute", std::move(compute)},
+          {"bandwidth", std::move(bandwidth)}};
+}
+
+Json machine_json(const Machine& machine) {
+  Json json = machine;
+  for (const char* key : {"peaks", "bandwidth", "isas"}) json.erase(key);
+  return json;
+}
+
+Json evaluation_json(const Evaluation& evaluation) {
+  const VerdictRecord& verdict = evaluation.verdict;
+  const auto passed = std::count_if(verdict.checks.begin(), verdict.checks.end(), [](const CheckResult& c) { return c.passed; });
+  // The output that came nearest to its tolerance stands for all.
+  const OutputError* worst = nullptr;
+  std::string inputs;
+  for (const CheckResult& check : verdict.checks)
+    for (const OutputError& output : check.outputs)
+      if (!worst || output.worst_of_tolerance > worst->worst_of_tolerance) {
+        worst = &output;
+        inputs = check.distribution;
+      }
+  return {{"id", evaluation.id},
+          {"verdict", name_of(verdict.verdict)},
+          {"checks", verdict.checks.size()},
+          {"checks_passed", passed},
+          {"worst", worst ? Json(*worst) : Json()},
+          {"worst_inputs", inputs},
+          {"compiler", evaluation.key.compiler},
+          {"flags", evaluation.key.flags},
+          {"torch", evaluation.key.torch_version},
+          {"evaluator", evaluation.key.evaluator_version},
+          {"sandbox", verdict.sandbox},
+          {"notes", verdict.notes},
+          {"created_at", evaluation.created_at}};
+}
+
+Json exchange_outline(const Exchange& exchange) {
+  Json json = exchange;
+  json["id"] = exchange.id;
+  json.erase("messages");
+  json.erase("answer");
+  return json;
+}
+
+std::string search_command(const RunRecord& run) {
+  const RunOptions& options = run.options;
+  std::string command = fmt::format("kernelwright optimize {} --search {} --seed {}", shell_word(shown_path(run.problem_file)),
+                                    options.search, options.seed);
+  if (options.seconds > 0) command += fmt::format(" --time {:.0f}s", std::ceil(options.seconds));
+  if (options.evaluations > 0) command += fmt::format(" --evaluations {}", options.evaluations);
+  if (options.islands > 1) command += fmt::format(" --islands {}", options.islands);
+  if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
+  if (options.precision != "float32") command += fmt::format(" --precision {}", options.precision);
+  if (!options.model.empty()) command += fmt::format(" --model {}", shell_word(options.model));
+  if (!options.base_url.empty()) command += fmt::format(" --base-url {}", shell_word(options.base_url));
+  return command;
+}
+
+Json commands_json(const RunRecord& run) {
+  Json commands{{"search", search_command(run)}};
+  if (run.winner >= 0) {
+    std::string measure = fmt::format("kernelwright measure {} kernel.cpp", shell_word(shown_path(run.problem_file)));
+    if (run.options.precision != "float32") measure += fmt::format(" --precision {}", run.options.precision);
+    if (run.options.threads > 0) measure += fmt::format(" --threads {}", run.options.threads);
+    commands["kernel"] = fmt::format("kernelwright show {} --kernel {} > kernel.cpp", run.id, run.winner);
+    commands["measure"] = std::move(measure);
+  }
+  return commands;
+}
+
+}  // namespace
+
+std::string shown_path(const std::string& file) {
+  const auto root = install_root();
+  if (!root) return file;
+  const fs::path near = fs::path(file).lexically_relative(*root);
+  return near.empty() || near.native().starts_with("..") ? file : near.string();
+}
+
+Json page_json(const RunView& view) {
+  Json run = view.run;
+  run["under_way"] = view.under_way;
+  run["problem_file"] = shown_path(view.run.problem_file);
+  Json json{{"page", "run"}, {"run", std::move(run)}, {"commands", commands_json(view.run)}};
+  Json individuals = Json::array();
+  for (const Individual& individual : view.individuals) individuals.push_back(outline(individual));
+  json["individuals"] = std::move(individuals);
+  Json exchanges = Json::array();
+  for (const Exchange& exchange : view.exchanges) exchanges.push_back(exchange_outline(exchange));
+  json["exchanges"] = std::move(exchanges);
+  json["ledger"] = view.ledger;
+  Json strategies = Json::object();
+  for (const auto& [id, strategy] : view.strategies)
+    strategies[id] = {{"name", strategy.name}, {"lever", strategy.lever}, {"predicts", strategy.predicts}, {"why", strategy.why}};
+  json["strategies"] = std::move(strategies);
+  json["evaluation"] = view.evaluation ? evaluation_json(*view.evaluation) : Json();
+  json["problem"] = view.problem ? problem_json(*view.problem) : Json();
+  json["machine"] = view.machine ? machine_json(*view.machine) : Json();
+  if (view.problem && view.machine) {
+    const ProblemDescription& problem = *view.problem;
+    const int threads = view.run.options.threads > 0 ? view.run.options.threads : view.machine->cores;
+    json["roofline"] = ceilings_json(*view.machine, {problem.flops, problem.bytes, problem.essential_bytes}, threads);
+  }
+  return json;
+}
+
+Json texts_json(const RunView& view) {
+  std::map<std::string, std::size_t> places;
+  Json sources = Json::array(), source_of = Json::array();
+  for (const Individual& individual : view.individuals) {
+    const auto [place, is_new] = places.emplace(individual.kernel.source, sources.size());
+    if (is_new) sources.push_back(individual.kernel.source);
+    source_of.push_back(place->second);
+  }
+  Json exchanges = Json::object();
+  for (const Exchange& exchange : view.exchanges)
+    exchanges[std::to_string(exchange.id)] = {{"messages", exchange.messages}, {"answer", exchange.answer}};
+  return {{"sources", std::move(sources)}, {"source_of", std::move(source_of)}, {"exchanges", std::move(exchanges)}};
+}
+
+Json listing_json(const RunSummary& summary, bool under_way) {
+  const RunRecord& run = summary.run;
+  const Comparison* eager = nullptr;
+  const Comparison* compile = nullptr;
+  if (run.confirmed)
+    for (const Comparison& comparison : run.confirmed->comparisons)
+      (comparison.baseline == "compile" ? compile : eager) = &comparison;
+  Json json{{"id", run.id},
+            {"problem_name", run.problem_name},
+            {"problem_file", shown_path(run.problem_file)},
+            {"problem_hash", run.problem_hash},
+            {"search", run.options.search},
+            {"seed", run.options.seed},
+            {"model", run.options.model},
+            {"precision", run.options.precision},
+            {"zone", run.zone},
+            {"workload_class", run.workload_class},
+            {"shape", run.shape},
+            {"state", run.state},
+            {"under_way", under_way},
+            {"ending", run.ending},
+            {"elapsed_seconds", run.elapsed_seconds},
+            {"individuals", summary.individuals},
+            {"passed", summary.passed},
+            {"best_speedup", summary.best_speedup},
+            {"created_at", run.created_at},
+            {"updated_at", run.updated_at}};
+  if (eager) json["confirmed"] = {{"speedup", eager->speedup}, {"low", eager->interval.low}, {"high", eager->interval.high}};
+  if (compile) json["compile"] = {{"speedup", compile->speedup}, {"low", compile->interval.low}, {"high", compile->interval.high}};
+  if (run.confirmed) json["share_of_ceiling"] = run.confirmed->share_of_ceiling;
+  return json;
+}
+
+}  // namespace kw
