@@ -10,7 +10,6 @@
 #include "agent/prompt.h"
 
 namespace kw {
-namespace {
 
 std::string graph_argument(const Json& argument) {
   if (argument.contains("ref")) return argument.at("ref").get<std::string>();
@@ -35,8 +34,6 @@ std::string graph_line(const Json& node) {
   return fmt::format("{} = {}({}){}", node.value("name", "?"), op, fmt::join(arguments, ", "), result);
 }
 
-}  // namespace
-
 std::string graph_summary(const ProblemDescription& problem, std::size_t most_lines) {
   if (!problem.graph.is_object()) return "unknown: " + problem.graph_error;
   const auto read = read_fields("graph", [&] {
@@ -52,20 +49,17 @@ std::string graph_summary(const ProblemDescription& problem, std::size_t most_li
   return read ? *read : "unknown";
 }
 
+std::string tensor_line(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return fmt::format("{}: a number, by value", spec.c_name);
+  const std::string_view role = spec.kind == TensorKind::output ? "output" : "read-only";
+  std::string line = fmt::format("{}: {} {}[{}]", spec.c_name, role, torch_name(spec.dtype), fmt::join(spec.shape, ", "));
+  if (!spec.is_contiguous()) line += fmt::format(", strides [{}]", fmt::join(spec.strides, ", "));
+  return line;
+}
+
 std::string tensor_lines(const ProblemDescription& problem) {
   std::vector<std::string> lines;
-  for (const TensorSpec* spec : problem.arguments()) {
-    const std::string_view role = spec->kind == TensorKind::output   ? "output"
-                                  : spec->kind == TensorKind::scalar ? "scalar"
-                                                                     : "read-only";
-    if (spec->kind == TensorKind::scalar) {
-      lines.push_back(fmt::format("{}: a number, by value", spec->c_name));
-      continue;
-    }
-    std::string line = fmt::format("{}: {} {}[{}]", spec->c_name, role, torch_name(spec->dtype), fmt::join(spec->shape, ", "));
-    if (!spec->is_contiguous()) line += fmt::format(", strides [{}]", fmt::join(spec->strides, ", "));
-    lines.push_back(line);
-  }
+  for (const TensorSpec* spec : problem.arguments()) lines.push_back(tensor_line(*spec));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
