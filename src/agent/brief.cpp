@@ -124,10 +124,13 @@ std::string individual_line(const Individual& individual) {
   return does.empty() ? line + "; plain" : line + fmt::format("; strategies: {}", fmt::join(does, ", "));
 }
 
-std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis) {
+std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis, bool compact) {
   std::string text = fmt::format("verdict: {} at stage {}\nsummary: {}\n", name_of(verdict), diagnosis.stage, diagnosis.summary);
   if (!diagnosis.place.empty()) text += fmt::format("place: {}\n", diagnosis.place);
-  for (const std::string& line : diagnosis.evidence) text += fmt::format("evidence: {}\n", line);
+  // Of what ran, evidence speaks of drawn inputs and of threads; of what did not compile, only of the text.
+  const bool of_the_text = diagnosis.stage == "compile" || diagnosis.stage == "screen" || diagnosis.stage == "write";
+  if (!compact || of_the_text)
+    for (const std::string& line : diagnosis.evidence) text += fmt::format("evidence: {}\n", line);
   if (!diagnosis.pattern.empty()) text += fmt::format("pattern: {}\n", diagnosis.pattern);
   if (!diagnosis.hint.empty()) text += fmt::format("hint: {}\n", diagnosis.hint);
   return quoted_lines(text);

@@ -50,7 +50,7 @@ std::string roughly(double number);
 // An individual in one line: who, what, how fast.
 std::string individual_line(const Individual& individual);
 
-// A diagnosis as its record has it, quoted.
-std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis);
+// A diagnosis as its record has it, quoted. Compact: nothing that another draw of inputs or another machine would change.
+std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis, bool compact);
 
 }  // namespace kw

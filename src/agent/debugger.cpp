@@ -114,7 +114,7 @@ Repair repair(Desk& desk, const TaskBrief& brief, const Failure& failure) {
   Repair made;
   PromptValues values = values_of(brief, desk.library(), desk.compact());
   values["source"] = quoted_code(with_line_numbers(failure.source), "text");
-  values["diagnosis"] = diagnosis_text(failure.verdict, failure.diagnosis);
+  values["diagnosis"] = diagnosis_text(failure.verdict, failure.diagnosis, desk.compact());
   values["keep"] = fmt::format("{}", fmt::join(failure.strategies, ", "));
   values["tried"] = quoted_lines(fmt::format("{}", fmt::join(failure.tried, "\n")));
   values["cause"] = "";

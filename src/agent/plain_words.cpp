@@ -184,6 +184,7 @@ std::string tensors_with_indices(const ProblemDescription& problem) {
   for (const TensorSpec* spec : problem.arguments()) {
     std::string line = tensor_line(*spec);
     const std::size_t rank = spec->shape.size();
+    if (spec->kind != TensorKind::scalar && rank > 0) line += fmt::format(" ({} elements)", spec->numel());
     if (spec->kind != TensorKind::scalar && spec->is_contiguous() && rank > 1 && rank <= kLetters.size()) {
       std::vector<std::string> letters;
       std::string flat;

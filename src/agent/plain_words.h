@@ -15,7 +15,7 @@ using OperationWords = std::map<std::string, std::string>;
 // "sum_1 = sum of mul along each of the 300 rows of 777 elements -> [300]", a line an operation; at most this many.
 std::string operations_in_words(const ProblemDescription& problem, const OperationWords& words, std::size_t most_lines);
 
-// "b: read-only float32[80, 112], b[i, j] is b[i * 112 + j]", a line a tensor.
+// "b: read-only float32[80, 112] (8960 elements), b[i, j] is b[i * 112 + j]", a line a tensor.
 std::string tensors_with_indices(const ProblemDescription& problem);
 
 }  // namespace kw

@@ -83,7 +83,7 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
   question.values["findings"] = quoted_lines(bullet_list(task.findings));
   std::string failed;
   if (task.failed != nullptr) {
-    failed = diagnosis_text(task.failed->verdict, task.failed->details);
+    failed = diagnosis_text(task.failed->verdict, task.failed->details, compact);
     if (task.failed->kernel.source.empty()) failed = quoted_lines(task.failed->diagnosis);
   }
   question.values["failed"] = failed;

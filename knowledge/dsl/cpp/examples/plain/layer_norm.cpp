@@ -1,5 +1,5 @@
-#include "problem.h"
 #include <cmath>
+#include "problem.h"
 
 // out[r, c] = (x[r, c] - mean) / sqrt(variance + 1e-5) * norm_weight[c] + norm_bias[c], mean and variance of row r
 extern "C" void kw_kernel(const float* x, const float* norm_weight, const float* norm_bias, float* out) {

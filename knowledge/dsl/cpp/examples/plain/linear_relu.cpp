@@ -1,5 +1,5 @@
-#include "problem.h"
 #include <algorithm>
+#include "problem.h"
 
 // out[i, j] = max(sum over k of x[i, k] * linear_weight[j, k] + linear_bias[j], 0)
 extern "C" void kw_kernel(const float* x, const float* linear_weight, const float* linear_bias, float* out) {

@@ -1,6 +1,6 @@
-#include "problem.h"
 #include <algorithm>
 #include <cmath>
+#include "problem.h"
 
 // out[r, c] = exp(x[r, c] - m) / s, with m = max over c of x[r, c] and s = sum over c of exp(x[r, c] - m)
 extern "C" void kw_kernel(const float* x, float* out) {
