@@ -12,8 +12,8 @@ namespace {
 using namespace kw;
 
 struct Options {
-  std::vector<std::string> problems{"silu",     "row_norm",     "scaled_softmax", "matmul_transposed",  "affine_scalars",
-                                    "abs_sum",  "masked_where", "matvec",         "sum_and_difference", "batched_matmul"};
+  std::vector<std::string> problems{"silu",    "row_norm",     "scaled_softmax", "matmul_transposed",  "affine_scalars",
+                                    "abs_sum", "masked_where", "matvec",         "sum_and_difference", "batched_matmul"};
   ModelOptions model;
   int attempts = 6, seeds = 1;
   bool strict = false;
@@ -38,7 +38,8 @@ Result<bool> run(const Options& options) {
       request.attempts = options.attempts;
       request.seed = static_cast<std::uint64_t>(seed);
       request.model = model.get();
-      KW_TRY(const OneKernelOutcome outcome, one_kernel(request, [](const std::string&) {}, stop));
+      KW_TRY(const OneKernelOutcome outcome, one_kernel(
+                                                 request, [](const std::string&) {}, stop));
       const Individual &first = outcome.attempts.front(), &last = outcome.attempts.back();
       std::int64_t tokens = 0;
       double seconds = 0;
@@ -52,8 +53,7 @@ Result<bool> run(const Options& options) {
       at_once += first.passed() ? 1 : 0;
       in_the_end += outcome.passed >= 0 ? 1 : 0;
       fmt::print("{:<20} {:>4}  {:<15} {:<15} {:>7} {:>9} {:>8} {:>8.0f}  {}\n", name, seed, name_of(first.verdict),
-                 name_of(last.verdict), outcome.attempts.size(), outcome.exchanges.size(), tokens, seconds,
-                 fmt::join(faults, " "));
+                 name_of(last.verdict), outcome.attempts.size(), outcome.exchanges.size(), tokens, seconds, fmt::join(faults, " "));
       std::fflush(stdout);
     }
   fmt::print("passed without the debugger: {}; with it: {} (at most {} kernels each)\n", counted(at_once, all),
