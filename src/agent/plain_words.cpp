@@ -34,26 +34,36 @@ struct Node {
   Shape shape;
 };
 
+// "[24, 12, 77]", or as rows "[288 rows of 77]".
+std::string shape_text(const Shape& shape, bool by_rows) {
+  if (!by_rows || shape.size() < 3) return fmt::format("[{}]", fmt::join(shape, ", "));
+  return fmt::format("[{} rows of {}]", product(shape, 0, shape.size() - 1), shape.back());
+}
+
 class Words {
  public:
-  explicit Words(const OperationWords& words) : words_(words) {}
+  Words(const OperationWords& words, bool by_rows) : words_(words), by_rows_(by_rows) {}
 
-  void see(const Json& json) {
-    Node node;
-    node.name = json.value("name", "?");
-    if (json.contains("shape") && json.at("shape").is_array()) node.shape = json.at("shape").get<Shape>();
-    shapes_[node.name] = node.shape;
+  // Whether an operation is known, and works on elements or on whole rows.
+  bool keeps_rows(const Json& json) {
+    const Node node = seen(json);
+    const auto known = words_.find(node.op);
+    return known != words_.end() && (known->second.find("{along}") == std::string::npos || along(node).starts_with("of each of"));
   }
 
-  // A line, or nothing where the operation is another view that later lines see through.
-  std::optional<std::string> line(const Json& json) {
-    see(json);
+  Node seen(const Json& json) {
     Node node;
     node.name = json.value("name", "?");
     node.op = bare_name(json.value("op", "?"));
-    node.shape = shapes_[node.name];
+    if (json.contains("shape") && json.at("shape").is_array()) node.shape = json.at("shape").get<Shape>();
     for (const Json& argument : json.value("args", Json::array())) node.arguments.push_back(argument);
-    const std::string result = node.shape.empty() ? "" : fmt::format(" -> [{}]", fmt::join(node.shape, ", "));
+    shapes_[node.name] = node.shape;
+    return node;
+  }
+
+  std::string line(const Json& json) {
+    const Node node = seen(json);
+    const std::string result = node.shape.empty() ? "" : " -> " + shape_text(node.shape, by_rows_);
     if (const auto source = transposed(node)) {
       swapped_[node.name] = *source;
       return fmt::format("{}[i, j] = {}[j, i]{}", node.name, *source, result);
@@ -153,22 +163,40 @@ class Words {
   }
 
   const OperationWords& words_;
+  const bool by_rows_;
   std::map<std::string, Shape> shapes_;
   std::map<std::string, std::string> swapped_;  // transposed matrices and what they are transposes of
 };
 
 }  // namespace
 
+bool works_by_rows(const ProblemDescription& problem, const OperationWords& words) {
+  if (!problem.graph.is_object()) return false;
+  const auto read = read_fields("graph", [&] {
+    Words said(words, true);
+    bool all = true;
+    for (const Json& node : problem.graph.at("nodes")) {
+      if (node.value("kind", "call") == "call")
+        all = said.keeps_rows(node) && all;
+      else
+        said.seen(node);
+    }
+    return all;
+  });
+  return read && *read;
+}
+
 std::string operations_in_words(const ProblemDescription& problem, const OperationWords& words, std::size_t most_lines) {
   if (!problem.graph.is_object()) return "";
+  const bool by_rows = works_by_rows(problem, words);
   const auto read = read_fields("graph", [&] {
-    Words said(words);
+    Words said(words, by_rows);
     std::vector<std::string> lines;
     for (const Json& node : problem.graph.at("nodes")) {
-      if (node.value("kind", "call") != "call")
-        said.see(node);
-      else if (auto line = said.line(node))
-        lines.push_back(std::move(*line));
+      if (node.value("kind", "call") == "call")
+        lines.push_back(said.line(node));
+      else
+        said.seen(node);
     }
     const std::size_t more = lines.size() > most_lines ? lines.size() - most_lines : 0;
     lines.resize(lines.size() - more);
@@ -178,14 +206,22 @@ std::string operations_in_words(const ProblemDescription& problem, const Operati
   return read ? *read : "";
 }
 
-std::string tensors_with_indices(const ProblemDescription& problem) {
+std::string tensors_with_indices(const ProblemDescription& problem, bool by_rows) {
   static constexpr std::string_view kLetters = "ijklmn";
   std::vector<std::string> lines;
   for (const TensorSpec* spec : problem.arguments()) {
     std::string line = tensor_line(*spec);
     const std::size_t rank = spec->shape.size();
-    if (spec->kind != TensorKind::scalar && rank > 0) line += fmt::format(" ({} elements)", spec->numel());
-    if (spec->kind != TensorKind::scalar && spec->is_contiguous() && rank > 1 && rank <= kLetters.size()) {
+    const bool dense = spec->kind != TensorKind::scalar && rank > 0 && spec->is_contiguous();
+    if (dense && by_rows && rank > 2) {
+      line = fmt::format("{0}: {1} {2}, {3} rows of {4}, {0}[r, c] is {0}[r * {4} + c]", spec->c_name,
+                         spec->kind == TensorKind::output ? "output" : "read-only", torch_name(spec->dtype),
+                         product(spec->shape, 0, rank - 1), spec->shape.back());
+      lines.push_back(std::move(line));
+      continue;
+    }
+    if (dense) line += fmt::format(" ({} elements)", spec->numel());
+    if (dense && rank > 1 && rank <= kLetters.size()) {
       std::vector<std::string> letters;
       std::string flat;
       for (std::size_t d = 0; d < rank; ++d) {
@@ -196,9 +232,6 @@ std::string tensors_with_indices(const ProblemDescription& problem) {
           flat = fmt::format("{} * {} + {}", d > 1 ? "(" + flat + ")" : flat, spec->shape[d], letters.back());
       }
       line += fmt::format(", {0}[{1}] is {0}[{2}]", spec->c_name, fmt::join(letters, ", "), flat);
-      if (rank > 2)
-        line += fmt::format("; as rows: {0} rows of {1}, {2}[r, c] is {2}[r * {1} + c]", product(spec->shape, 0, rank - 1),
-                            spec->shape.back(), spec->c_name);
     }
     lines.push_back(std::move(line));
   }

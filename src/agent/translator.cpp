@@ -23,7 +23,7 @@ PromptValues values_of(const TaskBrief& brief, const Library& library, bool comp
   const WorkedExample& example = library.example(brief.workload_class, brief.features);
   const auto [form, nearest] = library.plain_examples(brief.workload_class, brief.features);
   return {{"operations", quoted_lines(operations_in_words(brief.problem, library.operation_words(), kShortGraphLines), 3000)},
-          {"indices", tensors_with_indices(brief.problem)},
+          {"indices", tensors_with_indices(brief.problem, works_by_rows(brief.problem, library.operation_words()))},
           {"form_module", quoted_code(form->module, "python")},
           {"form_operations", quoted_lines(form->operations)},
           {"form_tensors", form->tensors},

@@ -225,11 +225,17 @@ TEST(PlainWordsTest, OperationsAndIndicesInWords) {
                                   std::string("all = sum of x over all 84 elements\n"), std::string("odd = aten.fft_fft(x)")})
     EXPECT_NE(words.find(line), std::string::npos) << line << "\nin\n" << words;
   EXPECT_NE(operations_in_words(problem, {}, 2).find("... and 5 more"), std::string::npos);
-  const std::string tensors = tensors_with_indices(problem);
+  EXPECT_FALSE(works_by_rows(problem, library().operation_words()));
+  const std::string tensors = tensors_with_indices(problem, false);
   EXPECT_NE(tensors.find("b: read-only float32[80, 112] (8960 elements), b[i, j] is b[i * 112 + j]\n"), std::string::npos)
       << tensors;
-  EXPECT_NE(tensors.find("x[i, j, k] is x[(i * 3 + j) * 7 + k]; as rows: 12 rows of 7, x[r, c] is x[r * 7 + c]"), std::string::npos)
-      << tensors;
+  EXPECT_NE(tensors.find("x[i, j, k] is x[(i * 3 + j) * 7 + k]"), std::string::npos) << tensors;
+
+  problem.graph = {{"nodes", {nodes[2], call("soft", "aten.softmax.int", {ref("x"), {{"const", 2}}}, {4, 3, 7})}}};
+  EXPECT_TRUE(works_by_rows(problem, library().operation_words()));
+  EXPECT_NE(operations_in_words(problem, library().operation_words(), 9).find("-> [12 rows of 7]"), std::string::npos);
+  EXPECT_NE(tensors_with_indices(problem, true).find("x: read-only float32, 12 rows of 7, x[r, c] is x[r * 7 + c]"),
+            std::string::npos);
 }
 
 TEST(LibraryTest, EveryTemplateKnowsItsValues) {
