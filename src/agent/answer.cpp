@@ -9,10 +9,10 @@ namespace kw {
 namespace {
 
 constexpr std::size_t kLongestJson = 100'000;
-constexpr std::array<std::string_view, 20> kFaultNames{
+constexpr std::array<std::string_view, 21> kFaultNames{
     "no_answer",   "empty",          "too_long",        "cut_off",        "no_code",      "several_blocks", "prose_in_code",
     "elided",      "wrong_language", "wrong_signature", "unclosed_fence", "no_json",      "broken_json",    "wrong_record",
-    "absent_edit", "ambiguous_edit", "no_change",       "near_repeat",    "whole_kernel", "unproven"};
+    "absent_edit", "ambiguous_edit", "no_change",       "near_repeat",    "whole_kernel", "unproven",       "missing_header"};
 
 // From one tag to the other; where the end is missing, to the end of the text: the answer was never given.
 void remove_between(std::string& text, std::string_view begin, std::string_view end) {

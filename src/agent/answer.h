@@ -32,6 +32,7 @@ enum class AnswerFault {
   near_repeat,      // an idea that is there already
   whole_kernel,     // a complete kernel where edits were asked for
   unproven,         // a quotation that is not in the code
+  missing_header,   // names of std:: whose header is not included
 };
 std::string_view name_of(AnswerFault fault);
 

@@ -10,7 +10,6 @@
 #include "agent/prompt.h"
 
 namespace kw {
-namespace {
 
 std::string graph_argument(const Json& argument) {
   if (argument.contains("ref")) return argument.at("ref").get<std::string>();
@@ -35,8 +34,6 @@ std::string graph_line(const Json& node) {
   return fmt::format("{} = {}({}){}", node.value("name", "?"), op, fmt::join(arguments, ", "), result);
 }
 
-}  // namespace
-
 std::string graph_summary(const ProblemDescription& problem, std::size_t most_lines) {
   if (!problem.graph.is_object()) return "unknown: " + problem.graph_error;
   const auto read = read_fields("graph", [&] {
@@ -52,20 +49,17 @@ std::string graph_summary(const ProblemDescription& problem, std::size_t most_li
   return read ? *read : "unknown";
 }
 
+std::string tensor_line(const TensorSpec& spec) {
+  if (spec.kind == TensorKind::scalar) return fmt::format("{}: a number, by value", spec.c_name);
+  const std::string_view role = spec.kind == TensorKind::output ? "output" : "read-only";
+  std::string line = fmt::format("{}: {} {}[{}]", spec.c_name, role, torch_name(spec.dtype), fmt::join(spec.shape, ", "));
+  if (!spec.is_contiguous()) line += fmt::format(", strides [{}]", fmt::join(spec.strides, ", "));
+  return line;
+}
+
 std::string tensor_lines(const ProblemDescription& problem) {
   std::vector<std::string> lines;
-  for (const TensorSpec* spec : problem.arguments()) {
-    const std::string_view role = spec->kind == TensorKind::output   ? "output"
-                                  : spec->kind == TensorKind::scalar ? "scalar"
-                                                                     : "read-only";
-    if (spec->kind == TensorKind::scalar) {
-      lines.push_back(fmt::format("{}: a number, by value", spec->c_name));
-      continue;
-    }
-    std::string line = fmt::format("{}: {} {}[{}]", spec->c_name, role, torch_name(spec->dtype), fmt::join(spec->shape, ", "));
-    if (!spec->is_contiguous()) line += fmt::format(", strides [{}]", fmt::join(spec->strides, ", "));
-    lines.push_back(line);
-  }
+  for (const TensorSpec* spec : problem.arguments()) lines.push_back(tensor_line(*spec));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -130,10 +124,13 @@ std::string individual_line(const Individual& individual) {
   return does.empty() ? line + "; plain" : line + fmt::format("; strategies: {}", fmt::join(does, ", "));
 }
 
-std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis) {
+std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis, bool compact) {
   std::string text = fmt::format("verdict: {} at stage {}\nsummary: {}\n", name_of(verdict), diagnosis.stage, diagnosis.summary);
   if (!diagnosis.place.empty()) text += fmt::format("place: {}\n", diagnosis.place);
-  for (const std::string& line : diagnosis.evidence) text += fmt::format("evidence: {}\n", line);
+  // Of what ran, evidence speaks of drawn inputs and of threads; of what did not compile, only of the text.
+  const bool of_the_text = diagnosis.stage == "compile" || diagnosis.stage == "screen" || diagnosis.stage == "write";
+  if (!compact || of_the_text)
+    for (const std::string& line : diagnosis.evidence) text += fmt::format("evidence: {}\n", line);
   if (!diagnosis.pattern.empty()) text += fmt::format("pattern: {}\n", diagnosis.pattern);
   if (!diagnosis.hint.empty()) text += fmt::format("hint: {}\n", diagnosis.hint);
   return quoted_lines(text);

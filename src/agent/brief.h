@@ -26,7 +26,12 @@ struct TaskBrief {
 // "addmm = aten.addmm(bias, x, permute) -> float32[128, 64]", a line a node; at most this many.
 std::string graph_summary(const ProblemDescription& problem, std::size_t most_lines);
 
-// "x: float32[128, 64], contiguous; x_shape = {128, 64}", a line a tensor: what problem.h has as constants.
+// One node of a graph, and one argument of a node, as the summary has them.
+std::string graph_line(const Json& node);
+std::string graph_argument(const Json& argument);
+
+// "x: read-only float32[128, 64]": a tensor, and a line a tensor.
+std::string tensor_line(const TensorSpec& spec);
 std::string tensor_lines(const ProblemDescription& problem);
 
 // The class Model of a problem's file, without the rest.
@@ -45,7 +50,7 @@ std::string roughly(double number);
 // An individual in one line: who, what, how fast.
 std::string individual_line(const Individual& individual);
 
-// A diagnosis as its record has it, quoted.
-std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis);
+// A diagnosis as its record has it, quoted. Compact: nothing that another draw of inputs or another machine would change.
+std::string diagnosis_text(Verdict verdict, const Diagnosis& diagnosis, bool compact);
 
 }  // namespace kw

@@ -7,6 +7,7 @@
 
 #include "agent/answer.h"
 #include "agent/cpp_shape.h"
+#include "agent/missing_headers.h"
 
 namespace kw {
 namespace {
@@ -218,7 +219,8 @@ CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, cons
   if (const auto elided = elision_in(kernel->text))
     return refuse(AnswerFault::elided, fmt::format("a comment stands for code that is missing: \"{}\"", elided->substr(0, 80)));
   if (const auto problem = signature_problem(kernel->text, declaration)) return refuse(AnswerFault::wrong_signature, *problem);
-  found.code = kernel->text;
+  found.code = with_missing_headers(kernel->text);
+  if (found.code != kernel->text) found.mended.push_back(AnswerFault::missing_header);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "agent/cpp_shape.h"
+#include "agent/missing_headers.h"
 #include "agent/record_check.h"
 
 namespace kw {
@@ -113,7 +114,7 @@ Repair repair(Desk& desk, const TaskBrief& brief, const Failure& failure) {
   Repair made;
   PromptValues values = values_of(brief, desk.library(), desk.compact());
   values["source"] = quoted_code(with_line_numbers(failure.source), "text");
-  values["diagnosis"] = diagnosis_text(failure.verdict, failure.diagnosis);
+  values["diagnosis"] = diagnosis_text(failure.verdict, failure.diagnosis, desk.compact());
   values["keep"] = fmt::format("{}", fmt::join(failure.strategies, ", "));
   values["tried"] = quoted_lines(fmt::format("{}", fmt::join(failure.tried, "\n")));
   values["cause"] = "";
@@ -139,7 +140,8 @@ Repair repair(Desk& desk, const TaskBrief& brief, const Failure& failure) {
       if (patched.fault) return patched.fault;
       if (const auto problem = signature_problem(patched.source, brief.declaration))
         return Fault{AnswerFault::wrong_signature, *problem};
-      made.source = patched.source;
+      made.source = with_missing_headers(patched.source);
+      if (made.source != patched.source) desk.note(AnswerFault::missing_header);
       return std::nullopt;
     }
     // Many models answer with the whole kernel: it is what the edits would have made.

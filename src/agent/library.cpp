@@ -41,14 +41,22 @@ Result<std::vector<WorkedExample>> read_examples(const fs::path& folder) {
              one.statement = row.at("statement").get<std::string>();
              one.declaration = row.at("declaration").get<std::string>();
              one.features = row.at("features").get<Features>();
+             one.plain_source = row.value("plain", "");
+             one.module = row.value("module", "");
+             one.operations = row.value("operations", "");
+             one.tensors = row.value("tensors", "");
              all.push_back(std::move(one));
            }
            return all;
          }));
   for (WorkedExample& example : examples) {
     KW_TRY(example.source, read_file(folder / example.name));
+    if (example.plain_source.empty()) continue;
+    KW_TRY(example.plain_source, read_file(folder / example.plain_source));
   }
-  if (examples.empty()) return bad_input(index.string() + " has no examples", "a translator needs at least one");
+  const auto plain =
+      std::count_if(examples.begin(), examples.end(), [](const WorkedExample& each) { return !each.plain_source.empty(); });
+  if (plain < 2) return bad_input(index.string() + " has fewer than two examples with a plain form", "a translator needs them");
   return examples;
 }
 
@@ -85,6 +93,10 @@ Result<Library> Library::load(const fs::path& root) {
   KW_TRY(library.short_guide_, read_file(dsl / "guide.compact.md"));
   KW_TRY(library.pitfalls_, read_file(dsl / "pitfalls.md"));
   KW_TRY(library.examples_, read_examples(dsl / "examples"));
+  KW_TRY(const std::string operations, read_file(dsl / "operations.json"));
+  KW_TRY(const Json words, parse_json(operations, (dsl / "operations.json").string()));
+  KW_TRY(library.operation_words_,
+         read_fields((dsl / "operations.json").string(), [&] { return words.at("words").get<OperationWords>(); }));
   return library;
 }
 
@@ -108,14 +120,37 @@ std::string Library::zone_guidance(const std::string& zone) const {
   return found == zones_.end() ? "" : found->second;
 }
 
-const WorkedExample& Library::example(const std::string& workload_class, const Features& features) const {
+namespace {
+
+// How far an example is from a problem. The machine's features are in none of the examples and do not count.
+double distance_of(const WorkedExample& example, const std::string& workload_class, const Features& features,
+                   const std::vector<WorkedExample>& all) {
+  Features of_problems;
+  for (const auto& [name, value] : features)
+    if (std::any_of(all.begin(), all.end(), [&](const WorkedExample& each) { return each.features.contains(name); }))
+      of_problems[name] = value;
   const std::string main = workload_class.substr(0, workload_class.find(" + "));
-  const auto distance = [&](const WorkedExample& example) {
-    const bool same = example.workload_class == main, related = advice_class(example.workload_class) == advice_class(main);
-    return (same ? 0 : related ? 100 : 200) + feature_distance(example.features, features);
-  };
+  const bool same = example.workload_class == main, related = advice_class(example.workload_class) == advice_class(main);
+  return (same ? 0 : related ? 100 : 200) + feature_distance(example.features, of_problems);
+}
+
+}  // namespace
+
+const WorkedExample& Library::example(const std::string& workload_class, const Features& features) const {
+  const auto distance = [&](const WorkedExample& each) { return distance_of(each, workload_class, features, examples_); };
   return *std::min_element(examples_.begin(), examples_.end(),
                            [&](const WorkedExample& a, const WorkedExample& b) { return distance(a) < distance(b); });
+}
+
+std::pair<const WorkedExample*, const WorkedExample*> Library::plain_examples(const std::string& workload_class,
+                                                                              const Features& features) const {
+  std::vector<const WorkedExample*> plain;
+  for (const WorkedExample& each : examples_)
+    if (!each.plain_source.empty()) plain.push_back(&each);
+  const auto distance = [&](const WorkedExample* each) { return distance_of(*each, workload_class, features, examples_); };
+  return {plain.front(), *std::min_element(plain.begin() + 1, plain.end(), [&](const WorkedExample* a, const WorkedExample* b) {
+            return distance(a) < distance(b);
+          })};
 }
 
 }  // namespace kw

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/plain_words.h"
 #include "agent/prompt.h"
 #include "record/strategy.h"
 
@@ -18,6 +19,8 @@ struct WorkedExample {
   std::string declaration;  // of its kw_kernel
   std::string source;
   Features features;
+  // The same for small models: the plainest kernel, and the problem in the words in which they get theirs. May be empty.
+  std::string plain_source, module, operations, tensors;
 };
 
 class Library {
@@ -33,6 +36,10 @@ class Library {
   [[nodiscard]] const std::string& pitfalls() const { return pitfalls_; }
   // Of the same class, or a related one, the nearest by features.
   [[nodiscard]] const WorkedExample& example(const std::string& workload_class, const Features& features) const;
+  // Two with a plain form: one that is always the same, so that a server has read it before, and the nearest of the others.
+  [[nodiscard]] std::pair<const WorkedExample*, const WorkedExample*> plain_examples(const std::string& workload_class,
+                                                                                     const Features& features) const;
+  [[nodiscard]] const OperationWords& operation_words() const { return operation_words_; }
   [[nodiscard]] const std::vector<WorkedExample>& examples() const { return examples_; }
 
  private:
@@ -40,6 +47,7 @@ class Library {
   std::map<std::string, std::string> advice_, zones_;
   std::string guide_, short_guide_, pitfalls_;
   std::vector<WorkedExample> examples_;
+  OperationWords operation_words_;
 };
 
 // The file of advice that a workload class is advised by.

@@ -72,7 +72,7 @@ Result<PromptTemplate> PromptTemplate::parse(std::string_view text, const std::s
       continue;
     }
     const std::vector<std::string> words = split_words(line.substr(3));
-    if (words.size() == 1 && (words[0] == "system" || words[0] == "user")) {
+    if (words.size() == 1 && (words[0] == "system" || words[0] == "user" || words[0] == "assistant")) {
       made.roles_.push_back(words[0]);
       made.sections_.push_back({words[0], kStays, "", made.roles_.size() - 1});
     } else if (words.size() == 3 && words[0] == "section" && !made.roles_.empty()) {
@@ -134,10 +134,16 @@ Result<Prompt> PromptTemplate::fill(const PromptValues& values, int most_tokens)
   }
   const auto joined = [&] {
     Prompt prompt;
+    std::vector<bool> has_words(roles_.size(), false);
     for (const std::string& role : roles_) prompt.messages.push_back({role, ""});
-    for (const Filled& one : filled)
+    for (const Filled& one : filled) {
       prompt.messages[one.section->message].content +=
           one.left_out ? fmt::format("[left out to fit: {}]\n", one.section->name) : one.text;
+      if (!one.left_out && one.text.find_first_not_of('\n') != std::string::npos) has_words[one.section->message] = true;
+    }
+    // An example that was left out takes its turn of the conversation with it.
+    for (std::size_t i = 0; i < roles_.size(); ++i)
+      if (!has_words[i]) prompt.messages[i].content.clear();
     for (ChatMessage& message : prompt.messages) {
       while (message.content.ends_with('\n')) message.content.pop_back();
       message.content.erase(0, std::min(message.content.find_first_not_of('\n'), message.content.size()));
@@ -159,8 +165,8 @@ Result<Prompt> PromptTemplate::fill(const PromptValues& values, int most_tokens)
     if (least == nullptr)
       return bad_input(fmt::format("{} needs about {} tokens where {} are left", what_, prompt.tokens, most_tokens),
                        "use a model with a longer context");
-    least->left_out = true;
     left_out.push_back(least->section->name);
+    for (Filled& one : filled) one.left_out = one.left_out || one.section->name == left_out.back();
   }
 }
 

@@ -21,7 +21,20 @@ std::string bullet_list(const std::vector<std::string>& lines) {
 
 PromptValues values_of(const TaskBrief& brief, const Library& library, bool compact) {
   const WorkedExample& example = library.example(brief.workload_class, brief.features);
-  return {{"problem_name", brief.problem.name},
+  const auto [form, nearest] = library.plain_examples(brief.workload_class, brief.features);
+  return {{"operations", quoted_lines(operations_in_words(brief.problem, library.operation_words(), kShortGraphLines), 3000)},
+          {"indices", tensors_with_indices(brief.problem, works_by_rows(brief.problem, library.operation_words()))},
+          {"form_module", quoted_code(form->module, "python")},
+          {"form_operations", quoted_lines(form->operations)},
+          {"form_tensors", form->tensors},
+          {"form_declaration", form->declaration},
+          {"form_kernel", quoted_code(form->plain_source, "cpp")},
+          {"near_module", quoted_code(nearest->module, "python")},
+          {"near_operations", quoted_lines(nearest->operations)},
+          {"near_tensors", nearest->tensors},
+          {"near_declaration", nearest->declaration},
+          {"near_kernel", quoted_code(nearest->plain_source, "cpp")},
+          {"problem_name", brief.problem.name},
           {"problem_source", quoted_code(model_class(brief.problem_source), "python")},
           {"graph", quoted_lines(graph_summary(brief.problem, compact ? kShortGraphLines : kGraphLines), 6000)},
           {"tensors", tensor_lines(brief.problem)},
@@ -63,12 +76,14 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
     claims.push_back(strategy.id);
   }
   question.values["strategies"] = bullet_list(lines);
+  // Advice is about speed; a small model that is to write the simplest kernel only gets lost in it.
+  if (compact && lines.empty()) question.values["advice"] = "";
   question.values["parent"] = task.parent == nullptr ? "" : quoted_code(task.parent->kernel.source, "cpp");
   question.values["parent_line"] = task.parent == nullptr ? "" : individual_line(*task.parent);
   question.values["findings"] = quoted_lines(bullet_list(task.findings));
   std::string failed;
   if (task.failed != nullptr) {
-    failed = diagnosis_text(task.failed->verdict, task.failed->details);
+    failed = diagnosis_text(task.failed->verdict, task.failed->details, compact);
     if (task.failed->kernel.source.empty()) failed = quoted_lines(task.failed->diagnosis);
   }
   question.values["failed"] = failed;

@@ -22,7 +22,15 @@ Json json_of_role(const RoleUse& use) {
           {"usd", use.usd}};
 }
 
-std::string cost_text(double usd) { return usd > 0 ? fmt::format(", ${:.4f}", usd) : ""; }
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// "3 exchanges, 912 + 111 tokens, 71.2 s, $0.0012".
+std::string spent_text(const RoleUse& use) {
+  return fmt::format("{}, {} + {} tokens, {:.1f} s, {}", counted(use.exchanges, "exchange"), use.input_tokens, use.output_tokens,
+                     use.seconds, use.usd > 0 ? fmt::format("${:.4f}", use.usd) : "no cost");
+}
 
 }  // namespace
 
@@ -54,13 +62,9 @@ Json json_of(const ModelUse& use) {
 
 std::string text_of(const ModelUse& use) {
   if (use.model.empty()) return "";
-  std::string text =
-      fmt::format("{:<11} {}: {} kernels, {} passed, {} of them repaired; {} exchanges, {} + {} tokens, {:.1f} s{}\n", "model",
-                  use.model, use.kernels, use.passed, use.repaired, use.all.exchanges, use.all.input_tokens, use.all.output_tokens,
-                  use.all.seconds, cost_text(use.all.usd));
-  for (const auto& [name, role] : use.roles)
-    text += fmt::format("  {:<11} {} exchanges, {} + {} tokens, {:.1f} s{}\n", name, role.exchanges, role.input_tokens,
-                        role.output_tokens, role.seconds, cost_text(role.usd));
+  std::string text = fmt::format("{:<11} {}: {}, {} passed, {} of them repaired; {}\n", "model", use.model,
+                                 counted(use.kernels, "kernel"), use.passed, use.repaired, spent_text(use.all));
+  for (const auto& [name, role] : use.roles) text += fmt::format("  {:<11} {}\n", name, spent_text(role));
   if (!use.faults.empty()) {
     std::vector<std::string> faults;
     for (const auto& [name, count] : use.faults) faults.push_back(fmt::format("{} {}", name, count));
@@ -71,9 +75,9 @@ std::string text_of(const ModelUse& use) {
 }
 
 std::string exchange_text(const Exchange& exchange, std::size_t number) {
-  std::string text = fmt::format("exchange {}: {} with {} ({}), {} + {} tokens, {:.1f} s, {} attempts, finish {}\n", number,
+  std::string text = fmt::format("exchange {}: {} with {} ({}), {} + {} tokens, {:.1f} s, {}, finish {}\n", number,
                                  exchange.purpose, exchange.model, exchange.provider, exchange.input_tokens, exchange.output_tokens,
-                                 exchange.seconds, exchange.attempts, exchange.finish);
+                                 exchange.seconds, counted(exchange.attempts, "attempt"), exchange.finish);
   if (!exchange.error.empty()) text += fmt::format("error: {}\n", exchange.error);
   for (const ChatMessage& message : exchange.messages) text += fmt::format("--- {}\n{}\n", message.role, message.content);
   return text + fmt::format("--- answer\n{}\n", exchange.answer);

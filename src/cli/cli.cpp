@@ -41,6 +41,8 @@ void add_model_options(CLI::App& command, ModelChoice& choice, bool required) {
       ->required(required);
   command.add_option("--base-url", choice.base_url, "where the model is served, if not at its provider's own address")
       ->type_name("URL");
+  command.add_option("--protocol", choice.protocol, "openai or anthropic (default: by the model's name)")
+      ->check(CLI::IsMember({"openai", "anthropic"}));
   command.add_option("--max-usd", choice.max_usd, "stop asking the model before this is spent")->check(CLI::Range(0.0, 1e6));
   command.add_option("--max-tokens", choice.max_tokens, "stop asking the model before this many tokens, in and out")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}));

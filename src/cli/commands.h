@@ -50,7 +50,7 @@ Result<int> run_measure(const JudgeOptions& options, Output& output);
 
 // Which model takes part, and how much it may use.
 struct ModelChoice {
-  std::string model, base_url;
+  std::string model, base_url, protocol;
   double max_usd = 0;           // 0: no limit
   std::int64_t max_tokens = 0;  // 0: no limit
   std::string record, replay;   // files

@@ -8,6 +8,7 @@ Result<std::unique_ptr<Model>> opened_model(const ModelChoice& choice, Output& o
   ModelOptions options;
   options.model = choice.model;
   options.base_url = choice.base_url;
+  options.protocol = choice.protocol;
   options.limits.max_usd = choice.max_usd;
   options.limits.max_tokens = choice.max_tokens;
   options.record_file = choice.record;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "agent/usage.h"
 #include "base/duration.h"
@@ -72,9 +73,26 @@ Json json_of(const RunOutcome& outcome, const std::string& file) {
   return json;
 }
 
+// Where the time went, the longest first.
+std::string stages_text(const TrialClock& clock, double all) {
+  std::vector<std::pair<double, std::string_view>> stages{{clock.writing, "writing"}, {clock.compiling, "compiling"},
+                                                          {clock.reading, "reading"}, {clock.verifying, "verifying"},
+                                                          {clock.timing, "timing"},   {clock.archiving, "archiving"}};
+  double rest = all;
+  for (const auto& stage : stages) rest -= stage.first;
+  stages.emplace_back(std::max(rest, 0.0), "setting up and confirming");
+  std::sort(stages.rbegin(), stages.rend());
+  std::vector<std::string> words;
+  for (const auto& [seconds, stage] : stages)
+    if (seconds >= 0.05) words.push_back(fmt::format("{} {:.1f} s", stage, seconds));
+  return words.empty() ? "" : fmt::format("{:<11} {}\n", "time", fmt::join(words, ", "));
+}
+
 // A run that is resumed works with the model that it began with.
 Result<ModelChoice> choice_of(const OptimizeOptions& options) {
   ModelChoice choice = options.model;
+  if (options.resume.empty() && !choice.given() && !(choice.base_url + choice.protocol + choice.record).empty())
+    return bad_input("--base-url, --protocol and --record say nothing without a model", "add --model NAME");
   if (options.resume.empty() || choice.given()) return choice;
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
   KW_TRY(const auto run, archive.runs().find(options.resume));
@@ -136,6 +154,7 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
         write_file_atomically(file, provenance(outcome.run, machine) + with_knobs(winner.kernel.source, winner.proposal.knobs)));
   }
   std::string text = run_text(outcome.run, outcome.individuals, output.paint());
+  text += stages_text(outcome.clock, outcome.run.elapsed_seconds);
   text += text_of(model_use(outcome.run.options.model, outcome.exchanges, outcome.individuals));
   for (const std::string& note : outcome.notes) text += fmt::format("  {:<9} {}\n", "note", note);
   if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);

@@ -37,6 +37,22 @@ std::string shorten(std::string text, std::size_t most) {
   return text;
 }
 
+// What to do about mistakes that are made often.
+std::string usual_remedy(const std::string& summary) {
+  static const std::regex mixed(R"(no matching function for call to '(max|min|clamp)\()");
+  static const std::regex unknown(R"('(\w+)' is not a member of 'std')");
+  std::smatch found;
+  if (std::regex_search(summary, found, mixed))
+    return fmt::format(
+        "the arguments of std::{0} must have one type: write literals of float with f, as in 0.5f, or say std::{0}<float>(...)",
+        found[1].str());
+  if (std::regex_search(summary, found, unknown))
+    return fmt::format(
+        "the standard library has no {}, or its header is not included: write out the formula, or include the header",
+        found[1].str());
+  return "";
+}
+
 }  // namespace
 
 Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration) {
@@ -69,6 +85,8 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
       if (d.place.empty() && kernel_line(line) > 0) d.place = fmt::format("{}:{}", kernel_file, kernel_line(line));
   } else if (d.summary.find("No such file or directory") != std::string::npos) {
     d.hint = "a kernel is one file: it includes the standard library, intrinsics and problem.h";
+  } else if (d.hint.empty()) {
+    d.hint = usual_remedy(d.summary);
   }
   if (d.summary == "the kernel does not compile")
     for (const auto& line : lines)

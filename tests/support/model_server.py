@@ -27,10 +27,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 FAULTS = ("wrong_key", "unknown_model", "no_credit", "rate_limit", "server_error", "overloaded", "proxy_page", "redirect", "refused",
           "half_closed", "reset", "malformed_sse", "garbage", "error_event", "empty", "long", "slow_stream", "stall", "unsupported",
-          "echo_key")
+          "echo_key", "no_code", "prose_in_code", "two_kernels", "other_signature", "wrong_language")
 # Those that a run can live through.
 PASSING = ("rate_limit", "server_error", "overloaded", "proxy_page", "refused", "half_closed", "reset", "malformed_sse", "error_event",
            "empty", "long")
+# Answers that arrive whole and are of no use: what they say.
+USELESS = {
+    "no_code": "I would be glad to write this kernel for you. Which processor is it for?",
+    "prose_in_code": "```cpp\n#include \"problem.h\"\nHere is the kernel that you asked for\n"
+                     "extern \"C\" void kw_kernel(const float* x, float* out) { out[0] = x[0]; }\n```",
+    "two_kernels": "```cpp\nextern \"C\" void kw_kernel(const float* x, float* out) { out[0] = x[0]; }\n```\nor\n"
+                   "```cpp\nextern \"C\" void kw_kernel(const float* x, float* out) { out[0] = 2 * x[0]; }\n```",
+    "other_signature": "```cpp\nextern \"C\" void kw_kernel(float* out, int n, double scale) { out[0] = n * scale; }\n```",
+    "wrong_language": "```python\nimport torch\n\n\ndef kw_kernel(x):\n    return torch.relu(x)\n```",
+}
 
 
 class Invalid(Exception):
@@ -354,6 +364,8 @@ class Handler(BaseHTTPRequestHandler):
             line = "x = x + 1;  // and so on\n"
             count = step.get("bytes", 200 * 1024) // len(line) + 1
             self.stream(b"".join(map(sse, api.events(body, [line * 64] * (count // 64 + 1), "stop", (10, count * 8)))))
+        elif name in USELESS:
+            self.answer(api, body, {"answer": USELESS[name]})
         elif name == "slow_stream":
             self.stream(stream, {"cut": step.get("cut", 1), "delay": step.get("delay", 0.05)})
         elif name == "stall":

@@ -122,7 +122,9 @@ TEST_F(RolesTest, ASmallContextGetsTheCompactFormAndSaysWhatIsLeftOut) {
   const std::string asked = small.text_of(0);
   EXPECT_LT(estimated_tokens(asked), 2500 - 2500 / 3);
   EXPECT_NE(asked.find("[left out to fit: parent]"), std::string::npos);
-  EXPECT_NE(asked.find("Example. PyTorch:"), std::string::npos) << "the example is worth more than a parent";
+  ASSERT_EQ(small.requests[0].messages.size(), 6U);
+  EXPECT_EQ(small.requests[0].messages[4].role, "assistant")
+      << "examples are turns of the conversation, and worth more than a parent";
   EXPECT_NE(asked.find(brief.declaration), std::string::npos);
   EXPECT_EQ(asked.find("2 threads"), std::string::npos)
       << "a compact prompt has nothing of the machine: recordings of it are good anywhere";

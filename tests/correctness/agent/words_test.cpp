@@ -50,6 +50,22 @@ TEST(PromptTest, FillsAndLeavesOutTheLeastImportantFirst) {
   EXPECT_FALSE(made->fill({}, 1000).ok()) << "a value that nobody gave";
 }
 
+TEST(PromptTest, AnExampleThatIsLeftOutTakesItsTurnsWithIt) {
+  const auto made = PromptTemplate::parse(
+      "== user\n== section example 20\nQ{{long}}\n== assistant\n== section example 20\nA\n== user\n== section task "
+      "keep\n{{what}}\n",
+      "test");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  const PromptValues values{{"what", "do it"}, {"long", std::string(310, 'x')}};
+  const auto all = made->fill(values, 1000), less = made->fill(values, 60);
+  ASSERT_TRUE(all.ok() && less.ok());
+  ASSERT_EQ(all->messages.size(), 3U);
+  EXPECT_EQ(all->messages[1].role, "assistant");
+  ASSERT_EQ(less->messages.size(), 1U);
+  EXPECT_EQ(less->messages[0].content, "do it");
+  EXPECT_EQ(less->left_out, std::vector<std::string>{"example"});
+}
+
 TEST(PromptTest, WhatOthersWroteCannotEndItsQuotation) {
   EXPECT_EQ(quoted_code("a ``` b\n", "cpp"), "````cpp\na ``` b\n````");
   EXPECT_EQ(quoted_lines("one\x1b[31m\ntwo"), "> one[31m\n> two");
@@ -154,6 +170,72 @@ TEST(LibraryTest, TheExampleIsTheMostSimilarOne) {
     EXPECT_FALSE(signature_problem(example.source, example.declaration)) << example.name;
     EXPECT_LT(estimated_tokens(example.source), 900) << example.name << " must fit a short context";
   }
+}
+
+TEST(LibraryTest, SmallModelsSeeTwoPlainExamplesWhateverTheMachine) {
+  const auto [form, near] = library().plain_examples("softmax", {});
+  EXPECT_EQ(near->name, "softmax.cpp");
+  EXPECT_NE(form, near);
+  for (const char* name : {"pointwise", "reduction", "matmul", "scan", "loss", "normalisation"}) {
+    const auto [first, second] = library().plain_examples(name, {});
+    EXPECT_EQ(first, form) << "what a server has read once";
+    EXPECT_EQ(second->workload_class, name);
+  }
+  const Features problem{{"has_product", 1}, {"product_m", 64}, {"product_n", 192}, {"product_k", 256}};
+  Features with_machine = problem;
+  for (const auto& [name, value] : Features{{"threads", 64}, {"l2_bytes", 4e6}, {"vector_lanes", 16}}) with_machine[name] = value;
+  EXPECT_EQ(&library().example("matmul", problem), &library().example("matmul", with_machine));
+  for (const WorkedExample& example : library().examples()) {
+    if (example.plain_source.empty()) continue;
+    EXPECT_FALSE(signature_problem(example.plain_source, example.declaration)) << example.name;
+    EXPECT_FALSE(example.module.empty() || example.operations.empty() || example.tensors.empty()) << example.name;
+    EXPECT_LT(estimated_tokens(example.plain_source + example.module + example.operations + example.tensors), 900) << example.name;
+  }
+}
+
+Json call(const std::string& name, const std::string& op, Json arguments, std::vector<std::int64_t> shape) {
+  return {{"kind", "call"},    {"name", name}, {"op", op}, {"args", std::move(arguments)}, {"shape", std::move(shape)},
+          {"dtype", "float32"}};
+}
+Json ref(const std::string& name) { return {{"ref", name}}; }
+
+TEST(PlainWordsTest, OperationsAndIndicesInWords) {
+  using testing::tensor;
+  ProblemDescription problem =
+      testing::problem_of({tensor("a", TensorKind::input, {96, 112}), tensor("b", TensorKind::input, {80, 112}),
+                           tensor("x", TensorKind::input, {4, 3, 7})},
+                          {}, {tensor("out", TensorKind::output, {96, 80})});
+  Json nodes = Json::array();
+  for (const TensorSpec& input : problem.inputs)
+    nodes.push_back({{"kind", "placeholder"}, {"name", input.name}, {"shape", input.shape}});
+  nodes.push_back(call("turned", "aten.numpy_T.default", {ref("b")}, {112, 80}));
+  nodes.push_back(call("matmul", "aten.matmul.default", {ref("a"), ref("turned")}, {96, 80}));
+  nodes.push_back(call("sigmoid", "aten.sigmoid.default", {ref("matmul")}, {96, 80}));
+  nodes.push_back(call("soft", "aten.softmax.int", {ref("x"), {{"const", -1}}}, {4, 3, 7}));
+  nodes.push_back(call("sum_1", "aten.sum.dim_IntList", {ref("x"), {{"list", {{{"const", 0}}}}}}, {3, 7}));
+  nodes.push_back(call("all", "aten.sum.default", Json::array({ref("x")}), {}));
+  nodes.push_back(call("odd", "aten.fft_fft.default", Json::array({ref("x")}), {4, 3, 7}));
+  problem.graph = {{"nodes", nodes}};
+  const std::string words = operations_in_words(problem, library().operation_words(), 20);
+  for (const std::string& line : {std::string("turned[i, j] = b[j, i] -> [112, 80]\n"),
+                                  std::string("matmul[i, j] = sum over k of a[i, k] * b[j, k] (112 values of k) -> [96, 80]\n"),
+                                  std::string("sigmoid = 1 / (1 + exp(-matmul)) -> [96, 80]\n"),
+                                  std::string("soft = exp(x - m) / s of each of the 12 rows of 7 elements: m is the maximum"),
+                                  std::string("sum_1 = sum of x along dimension 0 (4 elements) -> [3, 7]\n"),
+                                  std::string("all = sum of x over all 84 elements\n"), std::string("odd = aten.fft_fft(x)")})
+    EXPECT_NE(words.find(line), std::string::npos) << line << "\nin\n" << words;
+  EXPECT_NE(operations_in_words(problem, {}, 2).find("... and 5 more"), std::string::npos);
+  EXPECT_FALSE(works_by_rows(problem, library().operation_words()));
+  const std::string tensors = tensors_with_indices(problem, false);
+  EXPECT_NE(tensors.find("b: read-only float32[80, 112] (8960 elements), b[i, j] is b[i * 112 + j]\n"), std::string::npos)
+      << tensors;
+  EXPECT_NE(tensors.find("x[i, j, k] is x[(i * 3 + j) * 7 + k]"), std::string::npos) << tensors;
+
+  problem.graph = {{"nodes", {nodes[2], call("soft", "aten.softmax.int", {ref("x"), {{"const", 2}}}, {4, 3, 7})}}};
+  EXPECT_TRUE(works_by_rows(problem, library().operation_words()));
+  EXPECT_NE(operations_in_words(problem, library().operation_words(), 9).find("-> [12 rows of 7]"), std::string::npos);
+  EXPECT_NE(tensors_with_indices(problem, true).find("x: read-only float32, 12 rows of 7, x[r, c] is x[r * 7 + c]"),
+            std::string::npos);
 }
 
 TEST(LibraryTest, EveryTemplateKnowsItsValues) {

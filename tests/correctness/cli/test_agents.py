@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 import model_server  # noqa: E402
-from cli import BAD_INPUT, NOT_PASSED, PASSED, Kernelwright, assert_refused  # noqa: E402
+from cli import BAD_INPUT, NOT_PASSED, PASSED, ROOT, Kernelwright, assert_refused  # noqa: E402
 from cli import kw, shared_cache  # noqa: E402, F401: fixtures
 
 PROBLEM = "problems/scale_relu.py"
@@ -118,7 +119,7 @@ def test_what_the_user_has_to_mend(kw, server, tmp_path):
 
 
 def test_a_search_under_faults_ends_with_a_passed_kernel(kw, server, tmp_path):
-    url = server(rules=rules(GOOD), fault_rate=0.3, seed=7)
+    url = server(rules=rules(GOOD), fault_rate=0.3, seed=7, faults=[*model_server.PASSING, *model_server.USELESS])
     kernel = tmp_path / "kernel.cpp"
     run = kw("optimize", PROBLEM, "--search", "refine", "--evaluations", "8", "--seed", "5", "--baseline", "eager", "--model", "tester",
              "--base-url", url, "--out", kernel, "--json", **key(tmp_path))
@@ -145,20 +146,55 @@ def test_a_search_under_faults_ends_with_a_passed_kernel(kw, server, tmp_path):
     assert [(i["index"], i["assembly_hash"]) for i in more.json["individuals"]][:len(sources)] == sources
 
 
-EASY = ("scale_relu", "row_mean", "row_softmax", "matmul")  # a pointwise operation, a row reduction, softmax, a small product
+# A pointwise operation, a row reduction, softmax, a small product; none of them is among the examples that a model is shown.
+EASY = ("silu", "row_norm", "scaled_softmax", "matmul_transposed")
+RECORDED = ROOT / "tests" / "cases" / "models"  # what the local model said of them
+
+
+def expected(name):
+    return [tuple(attempt) for attempt in json.loads((RECORDED / "expected.json").read_text())[name]]
+
+
+@pytest.mark.parametrize("name", EASY)
+def test_what_the_local_model_said_gives_the_same_kernels_and_verdicts_again(kw, name, tmp_path):
+    run = kw("generate", f"problems/{name}.py", "--replay", RECORDED / f"{name}.jsonl", "--out", tmp_path / "kernel.cpp", "--json")
+    assert verdicts(run) == expected(name), run
+    assert run.json["model"]["model"] == "local"
+
+
+def by_the_model(kw, run, individuals):
+    """What a model wrote of its own, as (task, verdict, source): neither knobs nor code that was there before."""
+    own = [i for i in individuals if i["proposal"]["origin"] == "model" and i["proposal"].get("author") and i["duplicate_of"] < 0]
+    return [(i["proposal"]["task"], i["verdict"], kw("show", run, "--kernel", i["index"]).out) for i in own]
+
+
+def test_a_recorded_search_is_replayed(kw, tmp_path):
+    run = kw("optimize", "problems/silu.py", "--search", "refine", "--evaluations", "2", "--baseline", "eager", "--replay",
+             RECORDED / "silu.jsonl", "--out", tmp_path / "kernel.cpp")
+    assert run.status == PASSED, run
+    assert re.search(r"^time +.*(writing|timing) [0-9.]+ s", run.out, re.MULTILINE), "the time by stage is in the summary"
+    assert re.search(r"^  translator +1 exchange, \d+ \+ \d+ tokens, [0-9.]+ s, no cost$", run.out, re.MULTILINE), run
+    individuals = kw("show", "1", "--json").json["individuals"]
+    assert [i["proposal"].get("author", "playbook") for i in individuals] == ["playbook", "local"]
+    assert by_the_model(kw, "1", individuals) == expected("silu")
 
 
 @pytest.mark.slow
 def test_the_real_local_model_writes_kernels_that_pass(tmp_path):
     cache = pathlib.Path(os.environ.get("KW_MODEL_CACHE", pathlib.Path.home() / ".cache" / "kernelwright"))  # 1.1 GB is fetched once
-    kernelwright = Kernelwright(tmp_path / "home", cache)
-    written = {}
-    for name in EASY:
-        process = kernelwright.start("optimize", f"problems/{name}.py", "--search", "refine", "--model", "local", "--evaluations", "16",
-                                     "--baseline", "eager", "--out", tmp_path / f"{name}.cpp", "--record", tmp_path / f"{name}.jsonl",
-                                     "--json", KERNELWRIGHT_CONFIG=tmp_path / "config.toml")
+
+    def run(home, *words):
+        process = home.start(*words, "--json", KERNELWRIGHT_CONFIG=tmp_path / "config.toml")
         out, err = process.communicate(timeout=3600)
         assert process.returncode == PASSED, err
-        individuals = json.loads(out)["individuals"]
-        written[name] = [i["index"] for i in individuals if i["verdict"] == "passed" and i["proposal"].get("author")]
-    assert sum(1 for passed in written.values() if passed) >= 2, written
+        return json.loads(out)
+
+    run(Kernelwright(tmp_path / "fetch", cache), "model", "fetch")
+    written = {}
+    for name in EASY:
+        home = Kernelwright(tmp_path / name, cache)
+        result = run(home, "optimize", f"problems/{name}.py", "--search", "refine", "--model", "local", "--evaluations", "8", "--seed", "1",
+                     "--baseline", "eager", "--out", tmp_path / f"{name}.cpp", "--record", tmp_path / f"{name}.jsonl")
+        written[name] = by_the_model(home, "1", result["individuals"])
+    passed = [name for name, kernels in written.items() if any(verdict == "passed" for _, verdict, _ in kernels)]
+    assert len(passed) >= 2, written

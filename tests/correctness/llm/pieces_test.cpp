@@ -90,6 +90,10 @@ TEST(Prices, FindAModelByNameVersionAndRouter) {
   ASSERT_NE(table->find("claude-sonnet-4-5-20250929"), nullptr);
   EXPECT_EQ(table->find("claude-sonnet-4-5-20250929")->name, "claude-sonnet-4-5");
   for (const PricedModel& row : table->models) EXPECT_EQ(table->find(row.name), &row) << row.name;
+  const auto json = parse_json(*read_file(*root / "knowledge" / "models" / "prices.json"), "prices");
+  ASSERT_TRUE(json.ok());
+  for (const Json& row : json->at("models"))
+    EXPECT_TRUE(json->at("sources").contains(row.value("source", ""))) << row << " has no source";
 }
 
 TEST(Budget, RefusesWhatMightPassItAndCountsWhatIsUnderWay) {

@@ -35,6 +35,21 @@ std::string mended_of(const std::string& answer, const std::string& finish = "st
   return found.mended.empty() ? "" : std::string(name_of(found.mended.front()));
 }
 
+TEST(BadAnswerTest, StandardHeadersThatAreMissingAreAdded) {
+  const auto code_of = [](const std::string& includes, const std::string& value) {
+    return includes + "extern \"C\" void kw_kernel(const float* x, float* out) {\n  out[0] = " + value + ";\n}\n";
+  };
+  const CodeAnswer root =
+      code_of_answer(fenced(code_of("#include \"problem.h\"\n", "std::sqrt(std::max(x[0], 0.0f))")), "stop", kDeclaration);
+  ASSERT_FALSE(root.fault);
+  EXPECT_EQ(root.code,
+            code_of("#include \"problem.h\"\n#include <cmath>\n#include <algorithm>\n", "std::sqrt(std::max(x[0], 0.0f))"));
+  EXPECT_EQ(root.mended, std::vector<AnswerFault>{AnswerFault::missing_header});
+  EXPECT_EQ(code_of_answer(fenced(code_of("", "x[0]")), "stop", kDeclaration).code, code_of("#include \"problem.h\"\n", "x[0]"));
+  const std::string complete = code_of("#include <cmath>\n#include \"problem.h\"\n", "std::exp(x[0])  /* std::vector */");
+  EXPECT_EQ(code_of_answer(fenced(complete), "stop", kDeclaration).code, complete) << "a comment uses nothing";
+}
+
 TEST(BadAnswerTest, AGoodOneIsTakenAsItIs) {
   EXPECT_EQ(mended_of(fenced(kGood)), "");
   EXPECT_EQ(mended_of("Here is the kernel.\n\n" + fenced(kGood) + "It copies x.\n"), "");
