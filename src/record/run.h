@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "record/estimate.h"
 #include "record/kernel.h"
 #include "record/profile.h"
 #include "record/strategy.h"
@@ -25,6 +26,10 @@ struct RunOptions {
   int threads = 0;
   std::string model;     // that takes part in the search; empty: the playbook alone
   std::string base_url;  // where it is served, if not where its provider usually does
+  std::string dsl = "cpp";
+  std::string machine;  // the GPU that kernels in CUDA are for, by data sheet; empty: this machine
+  // Kernels for a GPU that is not here are compared by estimates: nothing of such a run was timed.
+  [[nodiscard]] bool is_estimated() const { return dsl != "cpp"; }
 };
 
 // What a policy wants evaluated next.
@@ -48,8 +53,8 @@ struct Individual {
   std::vector<AlignedStrategy> strategies;  // what the kernel really does
   Verdict verdict = Verdict::mistrusted;
   std::string diagnosis;  // one sentence; empty when passed
-  double seconds = 0;     // of a call; 0 when it was not timed
-  double speedup = 0;     // over eager; 0 when it was not timed
+  double seconds = 0;     // of a call; 0 when it was not timed. Of a run that is estimated: the estimate
+  double speedup = 0;     // over eager, or over the run's reference by estimates; 0 when it was not timed
   Interval interval;      // of the speedup
   double share_of_ceiling = 0;
   std::string assembly_hash;          // of the normalised hot code; empty when nothing was compiled
@@ -85,6 +90,9 @@ struct RunRecord {
   double elapsed_seconds = 0;             // over all its sessions
   std::int64_t winner = -1;               // index of an individual
   std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
+  std::optional<EstimateRecord> estimate;  // or, for a GPU that is not here, its fresh estimate
+  std::string reference;                   // what estimates are compared with, in words: "the plain kernel"
+  double reference_seconds = 0;            // its estimate
   ProfileRecord profile;                  // of the winner
   std::string created_at, updated_at;
 };
