@@ -100,7 +100,11 @@ Affine Emitter::quotient(const Affine& value, std::int64_t divisor, Range range)
   made.divisor = divisor;
   made.dividend = value;
   made.defined = false;
-  made.varies = varies({value});
+  // CUDA: four lanes that start at a multiple of four have one quotient by a multiple of four.
+  const VarId lanes_of = vector_variable(value);
+  const bool same_in_lanes =
+      cuda && lanes_of >= 0 && divisor % 4 == 0 && is_aligned(value, lanes_of) && value.coefficient(lanes_of) == 1;
+  made.varies = varies({value}) && !same_in_lanes;
   scopes_[static_cast<std::size_t>(at)].integers[definition] = var;
   return Affine::variable(var);
 }
@@ -378,7 +382,8 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }
   if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) next_row.loads[vector].insert(address);
-  if (stride == 1 && cuda && !is_aligned(position, vector)) return {fmt::format("kw_gather({}, 1)", address), dtype, true, own_depth};
+  if (stride == 1 && cuda && !is_aligned(position, vector))
+    return {fmt::format("kw_gather({}, 1)", address), dtype, true, own_depth};
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
   return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
 }

@@ -139,7 +139,7 @@ class Emitter {
   RowGroup row_group;
   bool cuda = false;                             // text for a thread of a GPU: vectors are aligned, sums are floats
   std::string_view index_type = "std::int64_t";  // of positions
-  std::string prefetch;  // macro of the bytes ahead of vector loads that are asked for early; empty: none
+  std::string prefetch;                          // macro of the bytes ahead of vector loads that are asked for early; empty: none
   // Rows that are gone over several times: while the second pass works on what is in cache, the next row is asked for.
   struct NextRow {
     std::int64_t bytes = 0;                        // from a row to the next one; 0: nothing is asked for

@@ -110,8 +110,7 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
   const auto result = [&](std::string text) {
     Expr made{std::move(text), dtype, vector, deepest};
-    if (is_16_bit(dtype))
-      made.text = rounded_to_16(made.text, dtype);
+    if (is_16_bit(dtype)) made.text = rounded_to_16(made.text, dtype);
     return made;
   };
   const auto splat_all = [&] {

@@ -11,8 +11,8 @@ namespace {
 
 // "const int i = blockIdx.x * 256 + threadIdx.x;" and the return of threads beyond the last.
 Affine thread_of(GpuKernel& kernel, std::int64_t count) {
-  const VarId at = kernel.e.define("i", fmt::format("{}(blockIdx.x) * {} + threadIdx.x", kernel.e.index_type, kernel.threads),
-                                   {0, count - 1});
+  const VarId at =
+      kernel.e.define("i", fmt::format("{}(blockIdx.x) * {} + threadIdx.x", kernel.e.index_type, kernel.threads), {0, count - 1});
   kernel.e.line(fmt::format("if ({} >= {}) return;", kernel.e.name(at), count));
   kernel.grid = blocks_for(count, kernel.threads);
   return Affine::variable(at);

@@ -11,7 +11,9 @@
 namespace kw {
 namespace {
 
-bool says(const std::string& text, const std::string& word) { return std::regex_search(text, std::regex("\\b" + word + "\\b")); }
+bool says(const std::string& text, const std::string& word) {
+  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
+}
 
 // Positions fit an int where no tensor and no value has 2^31 elements.
 std::string_view index_type_for(const Graph& graph) {

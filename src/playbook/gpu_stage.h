@@ -20,10 +20,10 @@ struct GpuKernel {
   GpuKernel(const Graph& graph, std::set<std::string> reserved) : e(graph, std::move(reserved)) {}
   Emitter e;
   std::string name;
-  std::string grid = "1";        // blocks: a text of whole numbers and knobs, or "dim3(...)"
-  std::string threads = "256";   // of a block
-  std::string blocks_per_sm;     // second argument of __launch_bounds__; empty: none
-  std::string shared_bytes;      // dynamic shared memory; empty: none
+  std::string grid = "1";       // blocks: a text of whole numbers and knobs, or "dim3(...)"
+  std::string threads = "256";  // of a block
+  std::string blocks_per_sm;    // second argument of __launch_bounds__; empty: none
+  std::string shared_bytes;     // dynamic shared memory; empty: none
   std::set<std::string> claims;
   std::set<std::string> pieces;  // of knowledge/playbook/gpu where a name has several forms
   std::vector<Knob> knobs;

@@ -147,3 +147,11 @@ KW_DEVICE kw_bf16 kw_bf16_of(float x) {
 // piece: halves needs:
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+
+// piece: pick needs: vec
+// Lane i is the element at[i] of what starts at from + i * across.
+KW_DEVICE kw_vec kw_pick(const float* from, const std::int64_t* at, int stride, int across) {
+  kw_vec made;
+  for (int i = 0; i < kw_lanes; ++i) made.v[i] = from[at[i] * stride + i * across];
+  return made;
+}
