@@ -67,7 +67,8 @@ Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& op
     return bad_input(fmt::format("--machine {} goes with kernels in CUDA; {} is {}", options.machine, kernel, candidate.dsl().name),
                      "leave --machine out: kernels in C++ are for this machine");
   if (candidate.dsl().on_gpu) {
-    KW_TRY(const auto flags, candidate.dsl().flags({.gpu = options.machine}));  // an unknown GPU is told before anything slow starts
+    KW_TRY(const auto flags,
+           candidate.dsl().flags({.gpu = options.machine}));  // an unknown GPU is told before anything slow starts
     KW_TRY(const std::string version, candidate.dsl().compiler_version());
   }
   return candidate;
@@ -110,7 +111,8 @@ Result<int> run_measure(const JudgeOptions& options, Output& output) {
   }
   KW_TRY(Candidate baseline, candidate_of(options.against, options));
   if (candidate.dsl().on_gpu || baseline.dsl().on_gpu)
-    return bad_input("--against times two kernels in C++; kernels in CUDA are estimated one by one", "measure each without --against");
+    return bad_input("--against times two kernels in C++; kernels in CUDA are estimated one by one",
+                     "measure each without --against");
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
   for (Candidate* each : {&baseline, &candidate}) {
     JudgeOptions of_this = options;

@@ -4,7 +4,8 @@
 
 namespace kw {
 
-Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs, std::string_view dsl_name) {
+Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs,
+                                  std::string_view dsl_name) {
   KW_TRY(std::string text, read_file(kernel_file));
   KW_TRY(const Dsl* dsl, dsl_of(kernel_file, text, dsl_name));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)

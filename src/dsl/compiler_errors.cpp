@@ -53,7 +53,8 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
     for (std::size_t on = i + 1; line == 0 && on < lines.size() && on - i < 40; ++on) line = kernel_line(lines[on], compiled_as);
     if (line > 0) d.place = fmt::format("{}:{}", kernel_file, line);
     for (std::size_t on = i + 1; on < lines.size() && d.evidence.size() < 2; ++on)
-      if (std::regex_search(lines[on], error_line)) d.evidence.push_back(shorten(as_users_file(lines[on], kernel_file, compiled_as), 200));
+      if (std::regex_search(lines[on], error_line))
+        d.evidence.push_back(shorten(as_users_file(lines[on], kernel_file, compiled_as), 200));
     break;
   }
   if (d.place.empty() && std::regex_search(output, found, undefined)) {
@@ -65,7 +66,8 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
     d.hint = fmt::format("define the entry point exactly so: {}", declaration);
     // A conflict is reported at the header's line or at the kernel's; the kernel's helps.
     for (const auto& line : lines)
-      if (d.place.empty() && kernel_line(line, compiled_as) > 0) d.place = fmt::format("{}:{}", kernel_file, kernel_line(line, compiled_as));
+      if (d.place.empty() && kernel_line(line, compiled_as) > 0)
+        d.place = fmt::format("{}:{}", kernel_file, kernel_line(line, compiled_as));
   } else if (d.summary.find("No such file or directory") != std::string::npos) {
     d.hint = "a kernel is one file: it includes the standard library, intrinsics and problem.h";
   }
@@ -95,7 +97,9 @@ Diagnosis digest_nvcc_errors(const std::string& output, const std::string& kerne
   if (d.hint.find("libm and OpenMP are linked") != std::string::npos)
     d.hint = "only the standard library and the CUDA runtime are linked";
   if (d.hint.find("a kernel is one file") != std::string::npos)
-    d.hint = "a kernel is one file: it includes the CUDA toolkit's headers, the standard library and problem.h; those of CuTe with --dsl cute";
+    d.hint =
+        "a kernel is one file: it includes the CUDA toolkit's headers, the standard library and problem.h; those of CuTe with "
+        "--dsl cute";
   if (d.summary.find("undefined in device code") != std::string::npos)
     d.hint = "device code sees scalar constants such as x_numel and x_dim0, not arrays such as x_shape";
   return d;

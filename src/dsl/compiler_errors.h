@@ -9,7 +9,8 @@ namespace kw {
 Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration,
                                  std::string_view compiled_as = "kernel.cpp");
 
-// The same for what nvcc printed: of its own front end, the host's compiler, ptxas or the linker. The kernel was compiled as kernel.cu.
+// The same for what nvcc printed: of its own front end, the host's compiler, ptxas or the linker. The kernel was compiled as
+// kernel.cu.
 Diagnosis digest_nvcc_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration);
 
 }  // namespace kw

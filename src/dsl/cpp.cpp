@@ -87,29 +87,31 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
   const double limit = std::chrono::duration<double>(options.deadline).count();
   if (outcome.timed_out)
     return CompileOutcome::failed(Verdict::timed_out,
-                  {"compile",
-                   fmt::format("the compiler did not finish within {:.3g} s", limit),
-                   "",
-                   {},
-                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
-                   ""});
+                                  {"compile",
+                                   fmt::format("the compiler did not finish within {:.3g} s", limit),
+                                   "",
+                                   {},
+                                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
+                                   ""});
   const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
   if (compiler_died)
-    return CompileOutcome::failed(Verdict::compile_failed, {"compile",
-                                            "the compiler ran out of memory or crashed",
-                                            "",
-                                            {},
-                                            "the kernel is too large for the compiler: fewer templates, smaller tables",
-                                            ""});
-  if (!outcome.succeeded())
     return CompileOutcome::failed(Verdict::compile_failed,
-                  digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
+                                  {"compile",
+                                   "the compiler ran out of memory or crashed",
+                                   "",
+                                   {},
+                                   "the kernel is too large for the compiler: fewer templates, smaller tables",
+                                   ""});
+  if (!outcome.succeeded())
+    return CompileOutcome::failed(
+        Verdict::compile_failed, digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
 
   if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
     return bad_input(fmt::format("{} said that it succeeded but wrote nothing", compiler),
                      "set KERNELWRIGHT_CXX to a C++ compiler such as g++");
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
-  if (auto objection = screen_dependencies(dependencies, folder.string())) return CompileOutcome::failed(Verdict::forbidden, *objection);
+  if (auto objection = screen_dependencies(dependencies, folder.string()))
+    return CompileOutcome::failed(Verdict::forbidden, *objection);
   if (!options.debug) {
     KW_TRY(const auto objection, screen_object(kernel.object));
     if (objection) return CompileOutcome::failed(Verdict::forbidden, *objection);

@@ -135,22 +135,25 @@ Diagnosis forbidden(std::string summary, std::string place, std::string hint) {
   return {"screen", std::move(summary), std::move(place), {}, std::move(hint), ""};
 }
 
-constexpr std::array<std::string_view, 16> kFrameworkHeaders{"torch/",   "ATen/",  "c10/",   "cblas", "mkl",      "dnnl",
-                                                             "oneapi/",  "openblas", "blis",  "cublas", "cudnn",  "cusparse",
-                                                             "cusolver", "cufft",  "nvrtc", "nccl"};
+constexpr std::array<std::string_view, 16> kFrameworkHeaders{"torch/",   "ATen/",    "c10/",  "cblas",  "mkl",   "dnnl",
+                                                             "oneapi/",  "openblas", "blis",  "cublas", "cudnn", "cusparse",
+                                                             "cusolver", "cufft",    "nvrtc", "nccl"};
 
 constexpr std::string_view kHostMemory = "memory of the host that kernels can use is not allowed: the work is done on the device";
 constexpr std::string_view kEvaluator = "these functions are the evaluator's";
 
 constexpr std::array kForbiddenCudaImports{
-    ForbiddenImport{"kw_vgpu_*", kEvaluator},        ForbiddenImport{"cudaMallocHost", kHostMemory},
-    ForbiddenImport{"cudaHostAlloc", kHostMemory},   ForbiddenImport{"cudaHostRegister", kHostMemory},
+    ForbiddenImport{"kw_vgpu_*", kEvaluator},          ForbiddenImport{"cudaMallocHost", kHostMemory},
+    ForbiddenImport{"cudaHostAlloc", kHostMemory},     ForbiddenImport{"cudaHostRegister", kHostMemory},
     ForbiddenImport{"cudaMallocManaged", kHostMemory}, ForbiddenImport{"cudaDeviceReset", kEvaluator},
 };
 
 bool is_runtime_name(std::string_view name) {
-  const auto begins = [&](std::string_view prefix) { return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix; };
-  if (begins("kw_vgpu_") || begins("__cudaRegister") || begins("__cudaLaunch") || begins("__cudaPush") || begins("__cudaPop")) return true;
+  const auto begins = [&](std::string_view prefix) {
+    return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix;
+  };
+  if (begins("kw_vgpu_") || begins("__cudaRegister") || begins("__cudaLaunch") || begins("__cudaPush") || begins("__cudaPop"))
+    return true;
   return begins("cuda") && std::isupper(static_cast<unsigned char>(name[4])) != 0;
 }
 
@@ -204,8 +207,8 @@ Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object) {
         return std::optional(forbidden(fmt::format("the kernel calls {}", name), "", std::string(rule.why)));
   for (const auto& name : symbols.defined)
     if (is_runtime_name(name))
-      return std::optional(
-          forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the CUDA runtime's"));
+      return std::optional(forbidden(fmt::format("the kernel defines {}", name), "",
+                                     "give the function another name: this one is the CUDA runtime's"));
   return std::optional<Diagnosis>{};
 }
 

@@ -57,36 +57,55 @@ Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSo
   }
   if (kernel.has_prepare) argv.emplace_back("-DKW_HAS_PREPARE");
   KW_TRY(const std::string shown_library, nvcc.show(library));
-  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-Xcompiler",
-                           "-w,-fPIC,-fvisibility=hidden,-fdiagnostics-color=never,-fno-diagnostics-show-caret", "-MD", "-MF", "kernel.d",
-                           "--keep", "--keep-dir", ".", "-shared", "-Xlinker", "-z,now,-z,defs", "kernel.cu", "-o", "kernel.so",
+  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY",
+                           "-include",
+                           "problem.h",
+                           "-I.",
+                           "-w",
+                           "-Xcompiler",
+                           "-w,-fPIC,-fvisibility=hidden,-fdiagnostics-color=never,-fno-diagnostics-show-caret",
+                           "-MD",
+                           "-MF",
+                           "kernel.d",
+                           "--keep",
+                           "--keep-dir",
+                           ".",
+                           "-shared",
+                           "-Xlinker",
+                           "-z,now,-z,defs",
+                           "kernel.cu",
+                           "-o",
+                           "kernel.so",
                            shown_library});
 
   KW_TRY(const sandbox::Outcome outcome, sandbox::run(nvcc.box, options.mode));
   kernel.seconds = outcome.seconds;
   if (outcome.timed_out)
     return CompileOutcome::failed(Verdict::timed_out, {"compile",
-                                       fmt::format("the compiler did not finish within {:.3g} s",
-                                                   std::chrono::duration<double>(options.deadline).count()),
-                                       "",
-                                       {},
-                                       "instantiate fewer templates, or give more time with --compile-timeout",
-                                       ""});
+                                                       fmt::format("the compiler did not finish within {:.3g} s",
+                                                                   std::chrono::duration<double>(options.deadline).count()),
+                                                       "",
+                                                       {},
+                                                       "instantiate fewer templates, or give more time with --compile-timeout",
+                                                       ""});
   const std::string said = outcome.out + outcome.err;
   if (outcome.signal != 0 || outcome.memory_exceeded)
-    return CompileOutcome::failed(Verdict::compile_failed, {"compile",
-                                            "the compiler ran out of memory or crashed",
-                                            "",
-                                            {},
-                                            "the kernel is too large for the compiler: fewer templates, less unrolling",
-                                            ""});
-  if (!outcome.succeeded())
     return CompileOutcome::failed(Verdict::compile_failed,
-                  digest_nvcc_errors(said, source.file, kernel_declaration(problem, kernel.has_prepare, EntryPoint::cuda)));
+                                  {"compile",
+                                   "the compiler ran out of memory or crashed",
+                                   "",
+                                   {},
+                                   "the kernel is too large for the compiler: fewer templates, less unrolling",
+                                   ""});
+  if (!outcome.succeeded())
+    return CompileOutcome::failed(
+        Verdict::compile_failed,
+        digest_nvcc_errors(said, source.file, kernel_declaration(problem, kernel.has_prepare, EntryPoint::cuda)));
   if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
     return bad_input("nvcc said that it succeeded but wrote nothing", "set KERNELWRIGHT_NVCC to NVIDIA's compiler");
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
-  if (auto objection = screen_dependencies(dependencies, folder.string(), nvcc.shown)) return CompileOutcome::failed(Verdict::forbidden, *objection);
+  if (auto objection = screen_dependencies(dependencies, folder.string(), nvcc.shown))
+    return CompileOutcome::failed(Verdict::forbidden, *objection);
   KW_TRY(const auto objection, screen_cuda_object(kernel.object));
   if (objection) return CompileOutcome::failed(Verdict::forbidden, *objection);
   GpuBuild gpu;

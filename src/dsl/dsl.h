@@ -15,8 +15,8 @@ struct Dsl {
   Result<std::vector<std::string>> (*flags)(const CompileOptions&);
 };
 
-// By the file's extension and, where several DSLs share one, by the headers that the text includes. `chosen` overrides that. The error
-// lists what there is.
+// By the file's extension and, where several DSLs share one, by the headers that the text includes. `chosen` overrides that. The
+// error lists what there is.
 Result<const Dsl*> dsl_of(const fs::path& kernel_file, std::string_view text, std::string_view chosen = {});
 Result<const Dsl*> dsl_named(std::string_view name);
 std::vector<std::string> dsl_names();

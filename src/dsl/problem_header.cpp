@@ -40,8 +40,8 @@ std::string constants_of(const TensorSpec& spec) {
 std::string dimensions_of(const TensorSpec& spec) {
   std::string text;
   for (std::size_t i = 0; spec.kind != TensorKind::scalar && i < spec.shape.size(); ++i)
-    text += fmt::format("[[maybe_unused]] constexpr std::int64_t {0}_dim{1} = {2}, {0}_stride{1} = {3};\n", spec.c_name, i, spec.shape[i],
-                        spec.strides[i]);
+    text += fmt::format("[[maybe_unused]] constexpr std::int64_t {0}_dim{1} = {2}, {0}_stride{1} = {3};\n", spec.c_name, i,
+                        spec.shape[i], spec.strides[i]);
   return text;
 }
 

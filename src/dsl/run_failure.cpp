@@ -135,12 +135,13 @@ std::optional<RunFailure> failure_from_device_pointer(const Json& message, const
     const auto& argument = spec.arguments[i];
     if (device[i] == 0 || address < device[i] || address - device[i] >= std::max<std::uint64_t>(argument.bytes, 1)) continue;
     RunFailure failure;
-    failure.diagnosis = {stage,
-                         fmt::format("code on the host follows the device pointer of {} '{}'", role_name(argument.role), argument.name),
-                         "",
-                         {fmt::format("{} bytes into it", address - device[i])},
-                         "device memory is for kernels and for copies on the device: compute in a __global__ function",
-                         ""};
+    failure.diagnosis = {
+        stage,
+        fmt::format("code on the host follows the device pointer of {} '{}'", role_name(argument.role), argument.name),
+        "",
+        {fmt::format("{} bytes into it", address - device[i])},
+        "device memory is for kernels and for copies on the device: compute in a __global__ function",
+        ""};
     return failure;
   }
   return std::nullopt;

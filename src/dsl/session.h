@@ -38,7 +38,7 @@ struct SessionOptions {
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
   bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
   std::optional<SessionGpu> gpu;
-  bool debug = false;                    // under AddressSanitizer, without the call filter, for diagnoses only
+  bool debug = false;  // under AddressSanitizer, without the call filter, for diagnoses only
 };
 
 // Why a call did not come back as it should.

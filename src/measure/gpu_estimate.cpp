@@ -50,6 +50,12 @@ LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& fac
   return one;
 }
 
+double peak_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const std::string name = precision == "float32" ? "fp32" : "tensor_" + precision;
+  const auto found = sheet.peak_tflops.find(name);
+  return (found == sheet.peak_tflops.end() ? sheet.peak_tflops.at("fp32") : found->second) * 1e12;
+}
+
 std::string zone_of_times(double compute, double memory) {
   constexpr double kLaunchSeconds = 5e-6;  // shorter work is mostly the launch
   if (std::max(compute, memory) < kLaunchSeconds) return "latency";
@@ -59,14 +65,15 @@ std::string zone_of_times(double compute, double memory) {
 
 }  // namespace
 
-double peak_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
-  const std::string name = precision == "float32" ? "fp32" : "tensor_" + precision;
-  const auto found = sheet.peak_tflops.find(name);
-  return (found == sheet.peak_tflops.end() ? sheet.peak_tflops.at("fp32") : found->second) * 1e12;
+GpuRoofline roofline_on_gpu(const ProblemDescription& problem, const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const double compute = problem.flops.value_or(0) / peak_of(sheet, precision);
+  const double memory = problem.bytes / (sheet.memory_gb_per_s * 1e9);
+  return {std::max(compute, memory), zone_of_times(compute, memory)};
 }
 
-Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const std::string& facts, const ProblemDescription& problem,
-                                          const vgpu::GpuSheet& sheet, const std::string& precision) {
+Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const std::string& facts,
+                                          const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
+                                          const std::string& precision) {
   KW_TRY(const vgpu::ProgramReport report, vgpu::parse_program_report(report_lines));
   KW_TRY(const Json known, parse_json(facts.empty() ? "{}" : facts, "the facts of ptxas"));
   EstimateRecord record;
@@ -94,11 +101,10 @@ Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const
   for (const auto& [resource, seconds] : limits)
     if (record.limiting.empty() || seconds > limits[record.limiting]) record.limiting = resource;
   if (record.seconds > 0) record.share_of_speed_of_light = weighted / record.seconds;
-  const double compute = problem.flops.value_or(0) / peak_of(sheet, precision);
-  const double memory = problem.bytes / (sheet.memory_gb_per_s * 1e9);
-  record.floor_seconds = std::max(compute, memory);
+  const GpuRoofline roofline = roofline_on_gpu(problem, sheet, precision);
+  record.floor_seconds = roofline.floor_seconds;
   record.share_of_ceiling = record.seconds > 0 ? record.floor_seconds / record.seconds : 0;
-  record.zone = zone_of_times(compute, memory);
+  record.zone = roofline.zone;
   if (report.launches.empty()) record.notes.emplace_back("no kernel was launched: copies on the device are not estimated");
   return record;
 }

@@ -32,10 +32,15 @@ Result<Estimation> estimate_on_gpu(const Candidate& candidate, const ProblemDesc
                                    const vgpu::GpuSheet& sheet, const EstimateOptions& options);
 
 // From the report of a call; a pure function.
-Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const std::string& facts, const ProblemDescription& problem,
-                                          const vgpu::GpuSheet& sheet, const std::string& precision);
+Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const std::string& facts,
+                                          const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
+                                          const std::string& precision);
 
-// The published peak that a contract allows, in FLOP/s.
-double peak_of(const vgpu::GpuSheet& sheet, const std::string& precision);
+// Where a problem stands on a GPU: compulsory bytes and FLOPs at the published rates that a contract allows.
+struct GpuRoofline {
+  double floor_seconds = 0;
+  std::string zone;
+};
+GpuRoofline roofline_on_gpu(const ProblemDescription& problem, const vgpu::GpuSheet& sheet, const std::string& precision);
 
 }  // namespace kw

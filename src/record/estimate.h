@@ -36,10 +36,10 @@ struct LaunchEstimate {
 };
 
 struct EstimateRecord {
-  std::string gpu;       // the data sheet's id
-  std::string gpu_name;  // "NVIDIA A100 SXM 40 GB"
-  double seconds = 0;    // of a call
-  std::string limiting;  // the resource that takes most of it
+  std::string gpu;                     // the data sheet's id
+  std::string gpu_name;                // "NVIDIA A100 SXM 40 GB"
+  double seconds = 0;                  // of a call
+  std::string limiting;                // the resource that takes most of it
   double share_of_speed_of_light = 0;  // of the busiest resource, over the launches by their time
   double floor_seconds = 0;            // of the roofline: compulsory bytes and FLOPs at the published rates
   double share_of_ceiling = 0;         // floor_seconds over seconds

@@ -82,18 +82,18 @@ struct RunRecord {
   std::string machine_id;
   std::string zone;
   std::string workload_class;
-  std::string shape;                      // of its outputs and inputs in a few words, for finding similar problems
-  std::int64_t ledger_limit = 0;          // entries of the ledger up to here were known when it began
-  std::int64_t lesson_limit = 0;          // and lessons
-  std::string state = "running";          // running, done, stopped
-  std::string ending;                     // why it ended: "the time is up", ...
-  double elapsed_seconds = 0;             // over all its sessions
-  std::int64_t winner = -1;               // index of an individual
-  std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
+  std::string shape;                       // of its outputs and inputs in a few words, for finding similar problems
+  std::int64_t ledger_limit = 0;           // entries of the ledger up to here were known when it began
+  std::int64_t lesson_limit = 0;           // and lessons
+  std::string state = "running";           // running, done, stopped
+  std::string ending;                      // why it ended: "the time is up", ...
+  double elapsed_seconds = 0;              // over all its sessions
+  std::int64_t winner = -1;                // index of an individual
+  std::optional<TimingRecord> confirmed;   // the winner's fresh measurement
   std::optional<EstimateRecord> estimate;  // or, for a GPU that is not here, its fresh estimate
   std::string reference;                   // what estimates are compared with, in words: "the plain kernel"
   double reference_seconds = 0;            // its estimate
-  ProfileRecord profile;                  // of the winner
+  ProfileRecord profile;                   // of the winner
   std::string created_at, updated_at;
 };
 

@@ -1,5 +1,5 @@
-// A virtual GPU in the runner's process: loads the CUDA runtime's stand-in, keeps the kernel's tensors in its memory, and tells what it
-// saw during a call. It never judges.
+// A virtual GPU in the runner's process: loads the CUDA runtime's stand-in, keeps the kernel's tensors in its memory, and tells
+// what it saw during a call. It never judges.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ class GpuHost {
   // Inputs to the device, outputs poisoned there.
   void bring(const std::vector<void*>& on_host);
   void begin();
-  // Waits for the work, takes the outputs back, and tells what happened: {"error", "error_name", "unwritten", "to_host", "to_device",
-  // "host_allocations", "report": [address, bytes]}. The report stays until the next call.
+  // Waits for the work, takes the outputs back, and tells what happened: {"error", "error_name", "unwritten", "to_host",
+  // "to_device", "host_allocations", "report": [address, bytes]}. The report stays until the next call.
   Json end(const std::vector<void*>& on_host, bool with_outputs);
 
  private:

@@ -135,10 +135,8 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
   const bool changed = false;
 #endif
   std::fesetenv(&before);
-  Json done{{"event", "done"},
-            {"ticket", order.value("ticket", Json())},
-            {"nanoseconds", nanoseconds},
-            {"float_state_changed", changed}};
+  Json done{
+      {"event", "done"}, {"ticket", order.value("ticket", Json())}, {"nanoseconds", nanoseconds}, {"float_state_changed", changed}};
   if (gpu != nullptr) done["gpu"] = std::move(seen);
   tell(done);
 }

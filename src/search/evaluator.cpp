@@ -1,5 +1,7 @@
 #include "search/evaluator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +16,8 @@ namespace {
 
 // Changes whenever verdicts or timings may.
 constexpr std::string_view kEvaluatorVersion = "3";
+// How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
+constexpr double kBaselinesOfGpu = 3;
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
 OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision) {
@@ -115,6 +119,7 @@ VerifyOptions Evaluator::verify_options() const {
   verify.call_timeout = options_.call_timeout;
   verify.compile_timeout = options_.compile_timeout;
   verify.gpu = options_.gpu;
+  verify.gpu_seconds = options_.gpu_seconds;
   verify.progress = options_.progress;
   return verify;
 }
@@ -181,7 +186,8 @@ Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candid
   if (evaluation.verdict.verdict != Verdict::passed || evaluation.estimate) return evaluated;
   KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
   if (!compiled.kernel)
-    return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary, "verify it with --again");
+    return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
+                          "verify it with --again");
   const TensorStore store(problem, options_.precision);
   KW_TRY(Estimation estimation, estimate(problem, candidate, options_.seed.value_or(store.pick_draw(false))));
   if (estimation.estimate) {
@@ -249,6 +255,7 @@ Result<Evaluated> Evaluator::confirm(const ProblemSource& problem, Candidate& ca
   options_.fresh = options_.again = true;
   options_.seed.reset();
   options_.seconds_per_baseline = seconds_per_baseline;
+  options_.gpu_seconds = std::min(options_.gpu_seconds, kBaselinesOfGpu * seconds_per_baseline);
   auto confirmed = measure(problem, candidate, command);
   options_ = usual;
   return confirmed;

@@ -27,7 +27,8 @@ struct EvaluatorOptions {
   int least_pairs = 12;
   bool eager = true;
   bool compile = true;
-  std::string gpu;  // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  std::string gpu;          // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  double gpu_seconds = 45;  // of calls in a verification on a virtual GPU, more or less
   std::function<void(std::string_view)> progress;
 };
 
@@ -69,6 +70,7 @@ class Evaluator {
     options.gpu = options_.gpu;
     return options;
   }
+  void use_gpu(std::string sheet) { options_.gpu = std::move(sheet); }
   // Of the GPU that kernels in CUDA are for.
   [[nodiscard]] Result<vgpu::GpuSheet> gpu_sheet() const;
   // Puts the problem and the machine into the archive, which everything about them there refers to.

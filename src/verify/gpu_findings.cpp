@@ -24,14 +24,16 @@ struct Kind {
 
 // The worst first: that one is told. A race makes a kernel wrong whatever its outputs were this time.
 constexpr std::array kKinds{
-    Kind{"unsupported", Verdict::compile_failed, "the virtual GPU does not have an instruction", "docs/ptx-support.md lists what it has"},
+    Kind{"unsupported", Verdict::compile_failed, "the virtual GPU does not have an instruction",
+         "docs/ptx-support.md lists what it has"},
     Kind{"launch_limit", Verdict::crashed, "the launch is refused", "stay within the GPU's limits; check the error of each launch"},
     Kind{"out_of_bounds", Verdict::crashed, "out of bounds", "check the guard of the last block and the strides"},
     Kind{"misaligned", Verdict::crashed, "a misaligned access", "a vector access needs an address that its width divides"},
     Kind{"assert", Verdict::crashed, "an assertion failed", "look at the condition"},
     Kind{"trap", Verdict::crashed, "the kernel trapped", "look for __trap() and for what the compiler took for unreachable"},
     Kind{"deadlock", Verdict::timed_out, "the kernel waits for ever", "every thread of the block has to reach a barrier"},
-    Kind{"timeout", Verdict::timed_out, "the launch takes too long", "look for a loop that does not end, or give more time with --timeout"},
+    Kind{"timeout", Verdict::timed_out, "the launch takes too long",
+         "look for a loop that does not end, or give more time with --timeout"},
     Kind{"divergent_barrier", Verdict::crashed, "a barrier that not all threads reach",
          "move __syncthreads() out of the branch, or name the lanes in __syncwarp()"},
     Kind{"shared_race", Verdict::wrong, "a race in shared memory", "put __syncthreads() between the two accesses"},
@@ -61,7 +63,8 @@ Diagnosis diagnosis_of(const vgpu::Finding& finding, const Kind& kind, const std
   d.place = place_of(finding, kernel_file);
   if (!finding.kernel.empty()) d.evidence.push_back("in " + demangled(finding.kernel).substr(0, kLongestName));
   const bool of_a_thread = !finding.kernel.empty() && kind.name != "launch_limit";
-  if (of_a_thread) d.evidence.push_back(fmt::format("by thread {} of block {}", dimensions(finding.thread), dimensions(finding.block)));
+  if (of_a_thread)
+    d.evidence.push_back(fmt::format("by thread {} of block {}", dimensions(finding.thread), dimensions(finding.block)));
   if (!finding.allocation.empty()) d.evidence.push_back("memory: " + finding.allocation);
   if (finding.count > 1) d.evidence.push_back(fmt::format("{} times in this launch", finding.count));
   d.hint = kind.hint;
@@ -76,7 +79,8 @@ GpuJudgement forbidden(std::string summary, std::string hint) {
   return judged;
 }
 
-// CUTLASS's pipelines load fragments of stages that nothing has filled and never use them. A value that is used shows in the output.
+// CUTLASS's pipelines load fragments of stages that nothing has filled and never use them. A value that is used shows in the
+// output.
 bool is_harmless(const vgpu::Finding& finding) { return finding.kind == "uninitialised" && finding.allocation == "shared memory"; }
 
 }  // namespace
@@ -108,7 +112,8 @@ Result<GpuJudgement> judge_gpu_report(const GpuReport& report, const std::string
   }
   if (report.error != 0) {
     judged.verdict = Verdict::crashed;
-    judged.diagnosis = {"run", fmt::format("the call ends with {}", report.error_name), "", {}, "check what each call of the runtime returns", ""};
+    judged.diagnosis = {"run", fmt::format("the call ends with {}", report.error_name), "",
+                        {},    "check what each call of the runtime returns",           ""};
     return judged;
   }
   if (in_prepare) return judged;
@@ -119,7 +124,8 @@ Result<GpuJudgement> judge_gpu_report(const GpuReport& report, const std::string
     return forbidden(fmt::format("the kernel copies {} bytes from the host", report.to_device),
                      "no more than 64 KiB of constants during a call; repack weights in kw_prepare");
   if (report.host_allocations > 0)
-    return forbidden("the kernel asks for memory of the host that kernels can use", "use cudaMalloc, in kw_prepare where it can be kept");
+    return forbidden("the kernel asks for memory of the host that kernels can use",
+                     "use cudaMalloc, in kw_prepare where it can be kept");
   return judged;
 }
 

@@ -18,8 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Seconds of calls, after which no other kind of input is begun; and what one call may take.
-constexpr double kWholeSeconds = 45, kBriefSeconds = 6, kCallSeconds = 300;
+// What a search spends on more than the first kind of input; and what one call may take.
+constexpr double kBriefSeconds = 6, kCallSeconds = 300;
 
 // Indices into verification_kinds(), the most telling first; the problem's own inputs and their neighbours again at the end.
 std::vector<std::size_t> order_of_kinds(bool brief) {
@@ -34,7 +34,8 @@ class GpuVerifier {
       : candidate_(candidate), problem_(problem), store_(store), oracle_(oracle), options_(options) {}
 
   Result<Verification> run() {
-    KW_TRY(const vgpu::GpuSheet sheet, vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu)));
+    KW_TRY(const vgpu::GpuSheet sheet,
+           vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu)));
     record_.sandbox = sandbox::name_of(options_.mode);
     record_.precision = options_.precision;
     say("compiling");
@@ -110,14 +111,15 @@ class GpuVerifier {
     // Memory of the device is closed to code on the host; should it find a way in, the values did not come from a kernel.
     for (std::size_t i = 0; i < problem_.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
       if (const std::uint64_t bytes = called.value->gpu->unwritten[i]; bytes > 0)
-        return settle(Verdict::mistrusted,
-                      {"run",
-                       fmt::format("{} bytes of '{}' are right although nothing on the device wrote them", bytes, problem_.outputs[i].name),
-                       "",
-                       {},
-                       "compute in a __global__ function",
-                       ""},
-                      set);
+        return settle(
+            Verdict::mistrusted,
+            {"run",
+             fmt::format("{} bytes of '{}' are right although nothing on the device wrote them", bytes, problem_.outputs[i].name),
+             "",
+             {},
+             "compute in a __global__ function",
+             ""},
+            set);
     return true;
   }
 
@@ -135,7 +137,7 @@ class GpuVerifier {
       fail(launched.failure.verdict, launched.failure.diagnosis);
       return {};
     }
-    const double budget = options_.brief ? kBriefSeconds : kWholeSeconds;
+    const double budget = options_.brief ? kBriefSeconds : options_.gpu_seconds;
     std::set<std::size_t> seen;
     double longest = 0;
     for (const std::size_t kind : order_of_kinds(options_.brief)) {
@@ -156,8 +158,8 @@ class GpuVerifier {
       if (!right) return {};
     }
     // Last, because it is the only claim about how much was done.
-    remember_note(fmt::format("on a virtual {} with all checks: {} of {} kinds of inputs at full shapes, {:.2g} s a call", sheet.name,
-                              seen.size(), verification_kinds().size(), longest));
+    remember_note(fmt::format("on a virtual {} with all checks: {} of {} kinds of inputs at full shapes, {:.2g} s a call",
+                              sheet.name, seen.size(), verification_kinds().size(), longest));
     if (session.runs_in_the_background()) {
       fail(Verdict::mistrusted, {"run",
                                  "the kernel keeps computing after it has returned",
@@ -186,8 +188,8 @@ class GpuVerifier {
 
 }  // namespace
 
-Result<Verification> verify_on_gpu(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
-                                   const VerifyOptions& options) {
+Result<Verification> verify_on_gpu(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store,
+                                   OracleClient& oracle, const VerifyOptions& options) {
   return GpuVerifier(candidate, problem, store, oracle, options).run();
 }
 

@@ -105,7 +105,8 @@ Result<fs::path> find_cutlass_headers() {
     for (const auto& python : entries_of(*root / ".venv" / "lib"))
       if (const fs::path folder = python.path() / "site-packages" / "cutlass_library" / "source" / "include"; has_headers(folder))
         return folder;
-  return bad_input("the headers of CuTe are not here", "tools/setup installs them (the package nvidia-cutlass), or set KERNELWRIGHT_CUTLASS");
+  return bad_input("the headers of CuTe are not here",
+                   "tools/setup installs them (the package nvidia-cutlass), or set KERNELWRIGHT_CUTLASS");
 }
 
 Json facts_json(const std::map<std::string, PtxasFacts>& facts) {
