@@ -184,6 +184,7 @@ std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, co
       continue;
     }
     const bool is_path = !word.empty() && word.back() != ':';
+    if (is_path) word = fs::path(word).lexically_normal().string();
     const bool is_own = word.find('/') == std::string::npos || word.rfind(folder, 0) == 0;
     const bool is_system =
         word.rfind("/usr/include/", 0) == 0 || word.rfind("/usr/lib/", 0) == 0 || word.rfind("/usr/local/include/", 0) == 0;
