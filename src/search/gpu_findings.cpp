@@ -36,22 +36,24 @@ ProfileRecord estimate_profile(const EstimateRecord& estimate) {
   const LaunchEstimate& longest = estimate.launches.front();
   Finding limit;
   limit.kind = "limited_by";
-  limit.text = fmt::format("limited by {} ({}, {:.0f}% of the speed of light, an estimate)", longest.limiting, longest.kernel.substr(0, 60),
-                           100 * longest.share_of_speed_of_light);
+  limit.text = fmt::format("limited by {} ({}, {:.0f}% of the speed of light, an estimate)", longest.limiting,
+                           longest.kernel.substr(0, 60), 100 * longest.share_of_speed_of_light);
   limit.weight = estimate.seconds > 0 ? longest.seconds / estimate.seconds : 0;
   for (const LimitAdvice& advice : kAdvice)
     if (advice.resource == longest.limiting) limit.levers.assign(advice.levers.begin(), advice.levers.end());
   profile.findings.push_back(std::move(limit));
   for (const std::string& note : longest.notes) profile.findings.push_back({"note", note, 0.1, {}});
   if (longest.spill_bytes > 0)
-    profile.findings.push_back({"spills", fmt::format("{} bytes of spills", longest.spill_bytes), 0.3, {"occupancy", "register_tile"}});
+    profile.findings.push_back(
+        {"spills", fmt::format("{} bytes of spills", longest.spill_bytes), 0.3, {"occupancy", "register_tile"}});
   return profile;
 }
 
 std::vector<std::string> estimate_findings(const EstimateRecord& estimate) {
   std::vector<std::string> texts;
   for (const Finding& finding : estimate_profile(estimate).findings)
-    texts.push_back(finding.levers.empty() ? finding.text : fmt::format("{} (levers: {})", finding.text, fmt::join(finding.levers, ", ")));
+    texts.push_back(finding.levers.empty() ? finding.text
+                                           : fmt::format("{} (levers: {})", finding.text, fmt::join(finding.levers, ", ")));
   return texts;
 }
 

@@ -69,6 +69,11 @@ Diagnosis diagnosis_of(const vgpu::Finding& finding, const Kind& kind, const std
   if (finding.count > 1) d.evidence.push_back(fmt::format("{} times in this launch", finding.count));
   d.hint = kind.hint;
   d.pattern = kind.name;
+  if (finding.message.find("which is read-only") != std::string::npos) {
+    d.summary = "the kernel writes to an input or a parameter: " + finding.message;
+    d.hint = "inputs and parameters are read-only: write to the outputs or to memory of your own";
+    d.pattern = "read_only";
+  }
   return d;
 }
 
@@ -101,6 +106,7 @@ Result<GpuJudgement> judge_gpu_report(const GpuReport& report, const std::string
     if (worst == nullptr || kind < worst_kind) worst = &finding, worst_kind = kind;
   }
   if (worst != nullptr) {
+    judged.notes.clear();
     judged.verdict = worst_kind->verdict;
     judged.diagnosis = diagnosis_of(*worst, *worst_kind, kernel_file);
     return judged;

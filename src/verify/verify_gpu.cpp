@@ -80,7 +80,7 @@ class GpuVerifier {
   Result<bool> looks_right(const std::optional<GpuReport>& report, bool in_prepare, const TensorSet& set) {
     if (!report) return true;
     KW_TRY(const GpuJudgement judged, judge_gpu_report(*report, candidate_.source().file, in_prepare));
-    for (const std::string& note : judged.notes) remember_note(note);
+    pending_ = judged.notes;
     return judged.verdict == Verdict::passed ? true : settle(judged.verdict, judged.diagnosis, set);
   }
 
@@ -108,6 +108,7 @@ class GpuVerifier {
       return settled;
     }
     record_.checks.push_back(checked.result);
+    for (const std::string& note : pending_) remember_note(note);  // they say that the outputs are right
     // Memory of the device is closed to code on the host; should it find a way in, the values did not come from a kernel.
     for (std::size_t i = 0; i < problem_.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
       if (const std::uint64_t bytes = called.value->gpu->unwritten[i]; bytes > 0)
@@ -184,6 +185,7 @@ class GpuVerifier {
   const VerifyOptions& options_;
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
+  std::vector<std::string> pending_;  // notes on the call under way
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ constexpr int kM = 64, kN = 64, kK = 16;
 constexpr int kSize = 256;
 
 template <class TiledMma>
-__global__ void product(const float* a, const float* b, float* c, TiledMma mma) {
+__global__ void split_product(const float* a, const float* b, float* c, TiledMma mma) {
   Tensor ma = make_tensor(make_gmem_ptr(a), make_shape(Int<kSize>{}, Int<kSize>{}), make_stride(Int<kSize>{}, Int<1>{}));
   Tensor mb = make_tensor(make_gmem_ptr(b), make_shape(Int<kSize>{}, Int<kSize>{}), make_stride(Int<1>{}, Int<kSize>{}));
   Tensor mc = make_tensor(make_gmem_ptr(c), make_shape(Int<kSize>{}, Int<kSize>{}), make_stride(Int<kSize>{}, Int<1>{}));
@@ -52,5 +52,5 @@ __global__ void product(const float* a, const float* b, float* c, TiledMma mma) 
 
 extern "C" void kw_kernel(const float* a, const float* b, float* out, cudaStream_t stream) {
   const auto mma = make_tiled_mma(SM80_16x8x8_F32TF32TF32F32_TN{}, Layout<Shape<_2, _2>>{});
-  product<<<dim3(kSize / kM, kSize / kN), static_cast<int>(size(mma)), 0, stream>>>(a, b, out, mma);
+  split_product<<<dim3(kSize / kM, kSize / kN), static_cast<int>(size(mma)), 0, stream>>>(a, b, out, mma);
 }

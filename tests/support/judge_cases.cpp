@@ -1,6 +1,7 @@
 // Runs the cases of tests/redteam or tests/honest through the real evaluator, in one process with one oracle:
 //   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]
-// Each case must get one of the verdicts that it expects. Kernels in CUDA are cases only with --cuda, and only where there is an nvcc.
+// Each case must get one of the verdicts that it expects. Kernels in CUDA are cases only with --cuda, and only where there is an
+// nvcc.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -55,7 +56,8 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]\n", stderr), 2;
+  if (argc < 2)
+    return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]\n", stderr), 2;
   const fs::path folder = argv[1];
   int repeat = 1, shard = 0, shards = 1;
   bool verbose = false, cuda = false;
