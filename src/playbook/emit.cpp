@@ -281,7 +281,10 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
   if (const Buffer* buffer = buffer_of(id)) {
     const Affine position = flatten(index, buffer->shape);
     if (!buffer->registers) return load(buffer->name, position, buffer->dtype);
-    if (row_group.item.empty() || !(position == Affine::variable(row_group.position))) set_trouble("a kept row read elsewhere");
+    bool own = !row_group.item.empty() && position == Affine::variable(row_group.position);
+    for (std::size_t d = 0; d < index.size(); ++d)
+      own = own && (buffer->shape[d] == value.shape[d] || index[d] == buffer->row[d]);
+    if (!own) set_trouble("a kept row read elsewhere");
     return {fmt::format("{}[{}]", buffer->name, row_group.item), buffer->dtype, row_group.vector, depth_of(index)};
   }
   switch (value.kind) {

@@ -43,6 +43,7 @@ struct Buffer {
   Shape shape;
   bool output = false;
   bool registers = false;  // CUDA: each thread has the elements of a row that it works on, by RowGroup::item
+  Index row{};             // of which it is: positions in the dimensions that the shape has no room for
 };
 
 // CUDA: how threads share out a row. What is the same for all of them (up to scope `depth`) they reduce together.
