@@ -61,7 +61,7 @@ void keep_rows(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const I
   const Shape inner = shape_of_dims(shape, dims);
   const std::int64_t count = numel(inner);
   for (const ValueId id : values_to_keep_in_registers(writer, stage, shape)) {
-    Buffer buffer{e.unique("kept"), DType::f32, shape, false, true, {}};
+    Buffer buffer{e.unique("kept"), DType::f32, shape, false, {}};
     Index at(shape.size());
     std::size_t next = 0;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
@@ -77,7 +77,7 @@ void keep_rows(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const I
       const Expr value = e.emit(id, with_dims(at, dims, e.unflatten(Affine::variable(j), inner)));
       e.line(fmt::format("{}[{}] = {};", buffer.name, e.row_group.item, e.row_group.vector ? e.as_vector(value).text : value.text));
     });
-    e.materialise(id, buffer);
+    e.keep(id, buffer);
     kernel.claim("keep_row_registers");
   }
 }
