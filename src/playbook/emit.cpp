@@ -278,12 +278,13 @@ Expr Emitter::emit(ValueId id, const Index& index) {
 
 Expr Emitter::emit_new(ValueId id, const Index& index) {
   const Value& value = graph_.at(id);
-  if (const Buffer* buffer = buffer_of(id)) {
-    const Affine position = flatten(index, buffer->shape);
-    if (!buffer->registers) return load(buffer->name, position, buffer->dtype);
-    if (row_group.item.empty() || !(position == Affine::variable(row_group.position))) set_trouble("a kept row read elsewhere");
-    return {fmt::format("{}[{}]", buffer->name, row_group.item), buffer->dtype, row_group.vector, depth_of(index)};
+  if (const auto kept = kept_.find(id); kept != kept_.end() && !row_group.item.empty()) {
+    const Buffer& buffer = kept->second;
+    bool own = flatten(index, buffer.shape) == Affine::variable(row_group.position);
+    for (std::size_t d = 0; d < index.size(); ++d) own = own && (buffer.shape[d] == value.shape[d] || index[d] == buffer.row[d]);
+    if (own) return {fmt::format("{}[{}]", buffer.name, row_group.item), buffer.dtype, row_group.vector, depth_of(index)};
   }
+  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, buffer->shape), buffer->dtype);
   switch (value.kind) {
     case ValueKind::argument: {
       Affine position;

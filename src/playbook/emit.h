@@ -42,7 +42,7 @@ struct Buffer {
   DType dtype = DType::f32;
   Shape shape;
   bool output = false;
-  bool registers = false;  // CUDA: each thread has the elements of a row that it works on, by RowGroup::item
+  Index row{};  // CUDA: of a row that threads keep: positions in the dimensions that the shape has no room for
 };
 
 // CUDA: how threads share out a row. What is the same for all of them (up to scope `depth`) they reduce together.
@@ -102,6 +102,8 @@ class Emitter {
   // The value is in memory from now on: loads instead of computing. A buffer's shape may have 1 where the value's has more: then
   // all positions of that dimension are the same memory (a row that is kept).
   void materialise(ValueId value, const Buffer& buffer) { buffers_[value] = buffer; }
+  // CUDA: each thread has the elements of a row that it works on in registers, by RowGroup::item.
+  void keep(ValueId value, const Buffer& buffer) { kept_[value] = buffer; }
   void forget(ValueId value) { buffers_.erase(value); }
   // A reduction over a part of its operand: the leading reduced dimensions are fixed, and of the remaining ones, flattened, only
   // [begin, end) counts (texts; empty: all). Written into the innermost scope.
@@ -225,6 +227,7 @@ class Emitter {
   std::vector<Variable> variables_;
   std::vector<Scope> scopes_;
   std::map<ValueId, Buffer> buffers_;
+  std::map<ValueId, Buffer> kept_;
   std::set<std::string> used_;
   std::set<std::string> needed_;
   std::set<ValueId> tables_;

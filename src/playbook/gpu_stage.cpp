@@ -127,7 +127,7 @@ void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const
 }
 
 std::span<const GpuFamily> gpu_families() {
-  static const GpuFamily all[] = {gpu_flat_family, gpu_naive_family};
+  static const GpuFamily all[] = {gpu_rows_family, gpu_flat_family, gpu_naive_family};
   return all;
 }
 

@@ -72,3 +72,14 @@ KW_DEVICE T kw_block_join(T x, Join join) {
   }
   return parts[0];
 }
+
+// piece: online_step needs: vec exp
+// One more number of a row into its greatest so far and the sum of exponentials below that.
+KW_DEVICE void kw_online_step(float& top, float& total, float x) {
+  const float step = kw_exp(-fabsf(x - top));
+  total = x > top ? total * step + 1.0f : total + step;
+  top = x > top ? x : top;
+}
+KW_DEVICE void kw_online_step(kw_vec& top, kw_vec& total, kw_vec x) {
+  for (int i = 0; i < kw_lanes; ++i) kw_online_step(top.v[i], total.v[i], x.v[i]);
+}
