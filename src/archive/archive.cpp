@@ -16,7 +16,7 @@ Error missing_references(Error error, const EvaluationKey& key) {
 
 constexpr std::string_view kEvaluationColumns =
     "SELECT id, kernel_hash, knobs, dsl, problem_hash, machine_id, versions, precision, sandbox, threads, kernel_source, "
-    "kernel_file, verdict_record, timing, created_at, updated_at FROM evaluations ";
+    "kernel_file, verdict_record, timing, created_at, updated_at, estimate FROM evaluations ";
 
 constexpr std::string_view kSummaryColumns =
     "SELECT e.id, e.key, e.problem_hash, p.name, e.machine_id, e.kernel_hash, e.kernel_file, e.dsl, e.precision, e.knobs, "
@@ -113,8 +113,16 @@ Result<std::int64_t> Archive::put_evaluation(const Evaluation& evaluation) {
 }
 
 Status Archive::put_timing(std::int64_t id, const TimingRecord& timing) {
-  KW_TRY(auto update, database_.prepare("UPDATE evaluations SET timing = ?2, updated_at = " KW_NOW " WHERE id = ?1"));
-  KW_CHECK(update.bind(1, id).bind(2, archived_text(timing)).run());
+  return put_column("UPDATE evaluations SET timing = ?2, updated_at = " KW_NOW " WHERE id = ?1", id, archived_text(timing));
+}
+
+Status Archive::put_estimate(std::int64_t id, const EstimateRecord& estimate) {
+  return put_column("UPDATE evaluations SET estimate = ?2, updated_at = " KW_NOW " WHERE id = ?1", id, archived_text(estimate));
+}
+
+Status Archive::put_column(const char* sql, std::int64_t id, const std::string& text) {
+  KW_TRY(auto update, database_.prepare(sql));
+  KW_CHECK(update.bind(1, id).bind(2, text).run());
   if (database_.changed_rows() == 0)
     return bad_input(fmt::format("the archive {} has no evaluation {}", database_.path().string(), id),
                      "list the evaluations to see their ids");
@@ -173,6 +181,9 @@ Result<std::optional<Evaluation>> Archive::read_evaluation(Statement& query) {
   }
   evaluation.created_at = query.text(14);
   evaluation.updated_at = query.text(15);
+  if (!query.is_null(16)) {
+    KW_TRY(evaluation.estimate, read_record<EstimateRecord>(query, 16, what));
+  }
   return std::optional(std::move(evaluation));
 }
 

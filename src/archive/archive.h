@@ -59,6 +59,7 @@ class Archive {
   Result<std::int64_t> put_evaluation(const Evaluation& evaluation);
   // Adds a timing to an evaluation, or replaces the one that it has.
   Status put_timing(std::int64_t id, const TimingRecord& timing);
+  Status put_estimate(std::int64_t id, const EstimateRecord& estimate);
 
   // The newest evaluation with this key.
   Result<std::optional<Evaluation>> find_evaluation(std::string_view key);
@@ -77,6 +78,7 @@ class Archive {
  private:
   explicit Archive(Database database) : database_(std::move(database)) {}
   Result<std::optional<Evaluation>> read_evaluation(Statement& query);
+  Status put_column(const char* sql, std::int64_t id, const std::string& text);
 
   Database database_;
 };

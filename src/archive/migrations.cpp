@@ -100,10 +100,15 @@ CREATE TABLE exchanges (
 CREATE INDEX exchanges_by_run ON exchanges (run, id);
 )sql";
 
-constexpr std::array<Migration, 3> kMigrations{{
+constexpr std::string_view kEstimateSchema = R"sql(
+ALTER TABLE evaluations ADD COLUMN estimate TEXT CHECK (estimate IS NULL OR json_valid(estimate));
+)sql";
+
+constexpr std::array<Migration, 4> kMigrations{{
     {"problems, machines and evaluations", kFirstSchema},
     {"runs, individuals, ledger and lessons", kRunSchema},
     {"exchanges with models", kExchangeSchema},
+    {"estimates for GPUs that are not here", kEstimateSchema},
 }};
 
 }  // namespace

@@ -16,7 +16,12 @@ namespace {
 
 void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
-  command.add_option("kernel", options.kernel, "the kernel's source, a .cpp file")->required();
+  command.add_option("kernel", options.kernel, "the kernel's source, a .cpp or .cu file")->required();
+  command.add_option("--dsl", options.dsl, "cpp, cuda-c or cute (default: by the kernel's file)")->type_name("NAME");
+  command
+      .add_option("--machine", options.machine,
+                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; it is virtual here")
+      ->type_name("GPU");
   command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
@@ -70,6 +75,13 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
 
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
+  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default), cuda-c or cute")
+      ->check(CLI::IsMember({"cpp", "cuda-c", "cute"}));
+  command
+      .add_option("--machine", options.machine,
+                  "for cuda-c and cute: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
+                  "by estimates")
+      ->type_name("GPU");
   command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")
       ->check(CLI::IsMember({"evolve", "refine", "generate", "random"}));
   command

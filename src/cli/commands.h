@@ -32,6 +32,8 @@ struct JudgeOptions {
   std::string problem;
   std::string kernel;
   std::vector<std::string> knobs;  // NAME=VALUE
+  std::string dsl;                 // empty: by the kernel's file
+  std::string machine;             // the GPU that a kernel in CUDA is for; empty: the usual one
   std::string precision = "float32";
   int threads = 0;
   std::optional<std::uint64_t> seed;
@@ -59,6 +61,8 @@ struct ModelChoice {
 
 struct OptimizeOptions {
   std::string problem;
+  std::string dsl = "cpp";
+  std::string machine;  // the GPU that kernels in CUDA are for; empty: the usual one
   std::string search = "evolve";
   std::string time;     // as it was written; empty: not given
   int evaluations = 0;  // 0: not given

@@ -24,6 +24,8 @@ Result<std::map<std::string, std::string>> knobs_of(const std::vector<std::strin
 std::string command_line(const std::string& command, const JudgeOptions& options) {
   std::string text = fmt::format("kernelwright {} {} {}", command, shell_word(options.problem), shell_word(options.kernel));
   for (const auto& knob : options.knobs) text += " --knob " + shell_word(knob);
+  if (!options.dsl.empty()) text += " --dsl " + options.dsl;
+  if (!options.machine.empty()) text += " --machine " + shell_word(options.machine);
   if (options.precision != "float32") text += " --precision " + options.precision;
   if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
   if (options.timeout) text += fmt::format(" --timeout {}", *options.timeout);
@@ -41,6 +43,7 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Ou
   evaluator.seed = options.seed;
   evaluator.call_timeout = options.timeout;
   evaluator.compile_timeout = options.compile_timeout;
+  evaluator.gpu = options.machine;
   evaluator.seconds_per_baseline = options.time;
   evaluator.eager = evaluator.compile = false;
   for (const auto& baseline : options.baselines) (baseline == "eager" ? evaluator.eager : evaluator.compile) = true;
@@ -51,7 +54,16 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Ou
 // Looked at before anything slow starts.
 Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& options) {
   KW_TRY(auto knobs, knobs_of(options.knobs));
-  return Candidate::read(kernel, std::move(knobs));
+  KW_TRY(Candidate candidate, Candidate::read(kernel, std::move(knobs), options.dsl));
+  if (!candidate.dsl().on_gpu && !options.machine.empty())
+    return bad_input(fmt::format("--machine {} goes with kernels in CUDA; {} is {}", options.machine, kernel, candidate.dsl().name),
+                     "leave --machine out: kernels in C++ are for this machine");
+  if (candidate.dsl().on_gpu) {
+    KW_TRY(const auto flags,
+           candidate.dsl().flags({.gpu = options.machine}));  // an unknown GPU is told before anything slow starts
+    KW_TRY(const std::string version, candidate.dsl().compiler_version());
+  }
+  return candidate;
 }
 
 Result<int> print(const Evaluated& evaluated, const ProblemDescription& problem, Output& output) {
@@ -62,6 +74,7 @@ Result<int> print(const Evaluated& evaluated, const ProblemDescription& problem,
   std::string text = fmt::format("{} on {}: ", evaluation.kernel_file, problem.name);
   text += text_of(evaluation.verdict, output.paint());
   if (evaluation.timing) text += text_of(*evaluation.timing, output.paint());
+  if (evaluation.estimate) text += text_of(*evaluation.estimate, output.paint());
   if (!problem.sensitivity.telling)
     text += fmt::format("  {:<9} verdicts on this problem mean little: {}\n", "note", problem.sensitivity.note);
   if (evaluated.from_archive)
@@ -89,6 +102,9 @@ Result<int> run_measure(const JudgeOptions& options, Output& output) {
     return print(evaluated, problem.description, output);
   }
   KW_TRY(Candidate baseline, candidate_of(options.against, options));
+  if (candidate.dsl().on_gpu || baseline.dsl().on_gpu)
+    return bad_input("--against times two kernels in C++; kernels in CUDA are estimated one by one",
+                     "measure each without --against");
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
   for (Candidate* each : {&baseline, &candidate}) {
     JudgeOptions of_this = options;

@@ -26,6 +26,10 @@ LiveState state_of(const RunProgress& progress) {
     state.share_of_ceiling = progress.best->share_of_ceiling;
     state.strategies = progress.best->real_strategies();
   }
+  if (progress.run->options.is_estimated()) {
+    state.estimated_on = progress.run->options.machine.empty() ? "a100" : progress.run->options.machine;
+    state.reference = progress.run->reference;
+  }
   state.evaluations = progress.evaluations;
   state.failures = progress.failures;
   state.elapsed_seconds = progress.elapsed_seconds;

@@ -9,11 +9,13 @@
 #include "cli/interruption.h"
 #include "cli/live_view.h"
 #include "cli/model_choice.h"
+#include "dsl/dsl.h"
 #include "machine/machine_cache.h"
 #include "report/run_text.h"
 #include "search/final_source.h"
 #include "search/run.h"
 #include "strategy/ledger.h"
+#include "strategy/pool.h"
 
 namespace kw {
 namespace {
@@ -25,6 +27,19 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
     return bad_input("optimize needs a problem, or a run to resume",
                      "kernelwright optimize PROBLEM, or kernelwright optimize --resume RUN");
   RunRequest request;
+  request.options.dsl = options.dsl;
+  request.options.machine = options.machine;
+  if (!request.options.is_estimated() && !options.machine.empty())
+    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
+                     "leave --machine out: kernels in C++ are for this machine");
+  if (request.options.is_estimated()) {
+    if (options.model.given())
+      return bad_input(fmt::format("models write C++ so far: --model does not go with --dsl {}", options.dsl), "leave --model out");
+    KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
+    KW_TRY(const auto flags, dsl->flags({.gpu = options.machine}));  // an unknown GPU or a missing compiler is told at once
+    KW_TRY(const std::string version, dsl->compiler_version());
+    request.evaluator.gpu = options.machine;
+  }
   request.problem_file = options.problem;
   request.resume = options.resume;
   request.options.search = options.search;
@@ -148,7 +163,9 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
   std::string file;
   if (outcome.run.winner >= 0) {
     const Individual& winner = outcome.individuals[static_cast<std::size_t>(outcome.run.winner)];
-    file = options.out.empty() ? fmt::format("{}-run{}.cpp", outcome.run.problem_name, outcome.run.id) : options.out;
+    file = options.out.empty() ? fmt::format("{}-run{}{}", outcome.run.problem_name, outcome.run.id,
+                                             outcome.run.options.is_estimated() ? ".cu" : ".cpp")
+                               : options.out;
     KW_TRY(const Machine machine, this_machine({}));
     KW_CHECK(
         write_file_atomically(file, provenance(outcome.run, machine) + with_knobs(winner.kernel.source, winner.proposal.knobs)));
@@ -204,13 +221,16 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
 Result<int> run_ledger(const LedgerOptions& options, Output& output) {
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
   KW_TRY(const auto entries, archive.runs().ledger());
+  const auto pool = StrategyPool::load_own();  // what a strategy is for; not needed for more than a word
   std::vector<LedgerLine> rows;
   Json json = Json::array();
   for (const LedgerRow& row : Ledger(entries.items).rows()) {
     if (!options.zone.empty() && row.zone != options.zone) continue;
     if (!options.workload_class.empty() && row.workload_class != options.workload_class) continue;
+    const Strategy* strategy = pool ? pool->find(row.strategy) : nullptr;
+    const bool estimated = strategy != nullptr && strategy->target == "gpu";
     rows.push_back({row.strategy, row.zone, row.workload_class, row.predicted, row.measured, row.low, row.high,
-                    static_cast<int>(row.n), static_cast<int>(row.failures)});
+                    static_cast<int>(row.n), static_cast<int>(row.failures), estimated});
     json.push_back({{"strategy", row.strategy},
                     {"zone", row.zone},
                     {"class", row.workload_class},
@@ -219,6 +239,7 @@ Result<int> run_ledger(const LedgerOptions& options, Output& output) {
                     {"low", row.low},
                     {"high", row.high},
                     {"n", row.n},
+                    {"estimated", estimated},
                     {"failures", row.failures}});
   }
   output.result(ledger_text(rows, output.paint()), json);

@@ -57,17 +57,7 @@ Result<ProgramEnd> run_captured(Command command) {
   return ProgramEnd{outcome.signal != 0 ? 128 + outcome.signal : outcome.exit_code, std::move(outcome.out), std::move(outcome.err)};
 }
 
-Json facts_json(const std::map<std::string, vgpu::PtxasFacts>& facts) {
-  Json json = Json::object();
-  for (const auto& [kernel, entry] : facts)
-    json[kernel] = {{"registers", entry.registers},
-                    {"spill_bytes", entry.spill_store_bytes + entry.spill_load_bytes},
-                    {"stack_bytes", entry.stack_bytes},
-                    {"shared_bytes", entry.shared_bytes}};
-  return json;
-}
-
-std::string summary_line(const vgpu::GpuSheet& sheet, const ProgramReport& report, int status) {
+std::string summary_line(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report, int status) {
   std::string text =
       fmt::format("vgpu: {} (virtual): {} launch{}, ", sheet.name, report.launches.size(), report.launches.size() == 1 ? "" : "es");
   text += report.findings.empty() ? "no findings"
@@ -93,7 +83,7 @@ Result<int> run_vgpu(const VgpuOptions& options, Output& output) {
   if (!output.json() && !compiled.warnings.empty()) std::fputs(compiled.warnings.c_str(), stderr);
 
   const fs::path report_file = folder.path() / "report.jsonl", facts_file = folder.path() / "facts.json";
-  KW_CHECK(write_file_atomically(facts_file, facts_json(compiled.facts).dump()));
+  KW_CHECK(write_file_atomically(facts_file, vgpu::facts_json(compiled.facts).dump()));
   Command command;
   command.argv.push_back(request.program.string());
   command.argv.insert(command.argv.end(), options.words.begin() + 1, options.words.end());
@@ -107,7 +97,7 @@ Result<int> run_vgpu(const VgpuOptions& options, Output& output) {
                          {"KERNELWRIGHT_VGPU_DEADLINE", fmt::format("{}", options.deadline)}};
   output.progress({});
   KW_TRY(const ProgramEnd end, output.json() ? run_captured(command) : run_in_front(command));
-  KW_TRY(const ProgramReport report, read_program_report(report_file));
+  KW_TRY(const vgpu::ProgramReport report, read_program_report(report_file));
 
   Json json = {{"gpu", {{"id", sheet.id}, {"name", sheet.name}}},
                {"status", end.status},
@@ -115,7 +105,7 @@ Result<int> run_vgpu(const VgpuOptions& options, Output& output) {
                {"stderr", end.err},
                {"findings", report.findings},
                {"errors", report.errors},
-               {"ptxas", facts_json(compiled.facts)},
+               {"ptxas", vgpu::facts_json(compiled.facts)},
                {"kernels", profile_json(sheet, report)}};
   std::string text;
   if (options.profile) text = profile_text(sheet, report, compiled.facts, source, options.lines);

@@ -43,7 +43,7 @@ LineCounters average_of(const LineCounters& all, int launches) {
   return average;
 }
 
-std::vector<KernelProfile> profiles_of(const vgpu::GpuSheet& sheet, const ProgramReport& report) {
+std::vector<KernelProfile> profiles_of(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report) {
   std::vector<KernelProfile> profiles;
   std::map<std::tuple<std::string, std::string, std::string, std::uint32_t>, std::size_t> places;
   for (const LaunchRecord& launch : report.launches) {
@@ -159,33 +159,14 @@ std::string lines_text(const Counters& counters, const fs::path& source, int mos
 
 }  // namespace
 
-Result<ProgramReport> read_program_report(const fs::path& file) {
-  ProgramReport report;
+Result<vgpu::ProgramReport> read_program_report(const fs::path& file) {
   std::error_code missing;
-  if (!fs::exists(file, missing)) return report;
+  if (!fs::exists(file, missing)) return vgpu::ProgramReport{};
   KW_TRY(const std::string text, read_file(file));
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    KW_TRY(const Json json, parse_json(line, "the program's report"));
-    const auto take = [&] {
-      const auto event = json.at("event").get<std::string>();
-      if (event == "launch") {
-        report.launches.push_back(json.get<LaunchRecord>());
-        const auto& findings = report.launches.back().report.findings;
-        report.findings.insert(report.findings.end(), findings.begin(), findings.end());
-      } else if (event == "finding") {
-        report.findings.push_back(json.at("finding").get<vgpu::Finding>());
-      } else {
-        report.errors.push_back(json.at("message").get<std::string>());
-      }
-      return true;
-    };
-    KW_TRY([[maybe_unused]] const bool taken, read_fields("the program's report", take));
-  }
-  return report;
+  return vgpu::parse_program_report(text);
 }
 
-Json profile_json(const vgpu::GpuSheet& sheet, const ProgramReport& report) {
+Json profile_json(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report) {
   Json kernels = Json::array();
   for (const KernelProfile& profile : profiles_of(sheet, report))
     kernels.push_back({{"kernel", profile.first.kernel},
@@ -201,7 +182,7 @@ Json profile_json(const vgpu::GpuSheet& sheet, const ProgramReport& report) {
   return kernels;
 }
 
-std::string profile_text(const vgpu::GpuSheet& sheet, const ProgramReport& report,
+std::string profile_text(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report,
                          const std::map<std::string, vgpu::PtxasFacts>& facts, const fs::path& source, int most_lines) {
   std::string text;
   for (const KernelProfile& profile : profiles_of(sheet, report)) {

@@ -13,18 +13,12 @@
 
 namespace kw {
 
-struct ProgramReport {
-  std::vector<vgpu::LaunchRecord> launches;
-  std::vector<vgpu::Finding> findings;  // of launches and of calls on the host
-  std::vector<std::string> errors;      // what the virtual GPU could not do
-};
-
 // A report that was never written is an empty one: the program did not use the GPU.
-Result<ProgramReport> read_program_report(const fs::path& file);
+Result<vgpu::ProgramReport> read_program_report(const fs::path& file);
 
 // All launches of a kernel with the same shape, together.
-Json profile_json(const vgpu::GpuSheet& sheet, const ProgramReport& report);
-std::string profile_text(const vgpu::GpuSheet& sheet, const ProgramReport& report,
+Json profile_json(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report);
+std::string profile_text(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport& report,
                          const std::map<std::string, vgpu::PtxasFacts>& facts, const fs::path& source, int most_lines);
 
 }  // namespace kw

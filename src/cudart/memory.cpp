@@ -47,6 +47,7 @@ Code Runtime::add_host_memory(void** pointer, std::size_t bytes, MemoryType type
   if (pointer == nullptr) return kInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return type == kManagedMemory ? kInvalidValue : kSuccess;
+  ++traffic.host_allocations;
   void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (memory == nullptr) return kMemoryAllocation;
   std::memset(memory, 0, bytes);
@@ -62,6 +63,7 @@ Code Runtime::add_host_memory(void** pointer, std::size_t bytes, MemoryType type
 Code Runtime::register_host_memory(void* pointer, std::size_t bytes, unsigned flags) {
   if (pointer == nullptr || bytes == 0) return kInvalidValue;
   if (host_region(pointer) != nullptr) return kHostMemoryAlreadyRegistered;
+  ++traffic.host_allocations;
   if (!device_->adopt(pointer, bytes, "cudaHostRegister #" + std::to_string(++allocations_["cudaHostRegister"])))
     return kInvalidValue;
   host_memory_[reinterpret_cast<std::uintptr_t>(pointer)] = {bytes, kHostMemory, flags, false};
@@ -121,6 +123,8 @@ Code Runtime::copy(void* target, const void* source, std::size_t bytes, int kind
     if (const Code code = check_device_range(target, bytes, call); code != kSuccess) return code;
   if (from_device)
     if (const Code code = check_device_range(source, bytes, call); code != kSuccess) return code;
+  if (to_device && !from_device) traffic.to_device += bytes;
+  if (from_device && to != kDeviceMemory) traffic.to_host += bytes;
   std::memmove(target, source, bytes);
   if (to != kUnregistered) device_->note_host_write(target, bytes);
   return kSuccess;

@@ -131,6 +131,7 @@ Code Runtime::load(DeviceCode& code) {
     if (!address) return refuse(address.error(), kInvalidSymbol);
     device_->note_host_write(*address, bytes);
     *variable.managed = *address;
+    ++traffic.host_allocations;
     host_memory_[reinterpret_cast<std::uintptr_t>(*address)] = {bytes, kManagedMemory, 0, false};
   }
   return kSuccess;

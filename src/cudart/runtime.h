@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cudart/abi.h"
+#include "cudart/control.h"
 #include "cudart/fatbin.h"
 #include "cudart/findings.h"
 #include "cudart/settings.h"
@@ -75,6 +76,8 @@ class Runtime {
   std::recursive_mutex& mutex() { return mutex_; }
   // For a process that hosts the shim without an environment; before the first use of the GPU.
   Code configure(const Settings& settings);
+  void know(std::map<std::string, CompiledFacts> facts) { settings_->facts = std::move(facts); }
+  kw_vgpu_traffic traffic{};
 
   // What the program registers before main.
   DeviceCode* add_code(const FatbinWrapper* wrapper);
@@ -134,6 +137,18 @@ class Runtime {
   std::atomic<int> sticky_ = kSuccess;
 };
 
+// The host may touch device memory while one of these is there.
+class OpenMemory {
+ public:
+  explicit OpenMemory(vgpu::Device& device) : device_(device) { device_.open_memory(); }
+  ~OpenMemory() { device_.close_memory(); }
+  OpenMemory(const OpenMemory&) = delete;
+  OpenMemory& operator=(const OpenMemory&) = delete;
+
+ private:
+  vgpu::Device& device_;
+};
+
 // What cudaGetLastError of this thread tells.
 int& last_error();
 
@@ -146,7 +161,10 @@ int device_call(Body&& body) noexcept {
     const std::lock_guard lock(runtime.mutex());
     code = runtime.start();
     if (code == kSuccess) code = runtime.sticky();
-    if (code == kSuccess) code = body(runtime);
+    if (code == kSuccess) {
+      const OpenMemory open(runtime.device());
+      code = body(runtime);
+    }
   } catch (const std::bad_alloc&) {
     code = kMemoryAllocation;
   } catch (const std::exception& e) {
@@ -164,7 +182,10 @@ int query_call(Body&& body) noexcept {
     Runtime& runtime = Runtime::get();
     const std::lock_guard lock(runtime.mutex());
     code = runtime.start();
-    if (code == kSuccess) code = body(runtime);
+    if (code == kSuccess) {
+      const OpenMemory open(runtime.device());
+      code = body(runtime);
+    }
   } catch (const std::bad_alloc&) {
     code = kMemoryAllocation;
   } catch (const std::exception& e) {

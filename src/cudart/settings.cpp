@@ -49,15 +49,19 @@ Result<Settings> settings_from_environment() {
   settings.report_file = setting_named("KERNELWRIGHT_VGPU_REPORT");
   if (const std::string file = setting_named("KERNELWRIGHT_VGPU_FACTS"); !file.empty()) {
     KW_TRY(const std::string text, read_file(file));
-    KW_TRY(const Json json, parse_json(text, file));
-    KW_TRY(settings.facts, read_fields(file, [&] {
-             std::map<std::string, CompiledFacts> facts;
-             for (const auto& [kernel, entry] : json.items())
-               facts[kernel] = {entry.at("registers").get<int>(), entry.value("spill_bytes", 0)};
-             return facts;
-           }));
+    KW_TRY(settings.facts, facts_from_text(text, file));
   }
   return settings;
+}
+
+Result<std::map<std::string, CompiledFacts>> facts_from_text(std::string_view text, std::string_view what) {
+  KW_TRY(const Json json, parse_json(text, what));
+  return read_fields(what, [&] {
+    std::map<std::string, CompiledFacts> facts;
+    for (const auto& [kernel, entry] : json.items())
+      facts[kernel] = {entry.at("registers").get<int>(), entry.value("spill_bytes", 0)};
+    return facts;
+  });
 }
 
 }  // namespace kw::cudart

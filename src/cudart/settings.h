@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -27,5 +28,8 @@ struct Settings {
 };
 
 Result<Settings> settings_from_environment();
+
+// {"kernel": {"registers": 32, "spill_bytes": 0}}; `what` names the text in errors.
+Result<std::map<std::string, CompiledFacts>> facts_from_text(std::string_view text, std::string_view what);
 
 }  // namespace kw::cudart

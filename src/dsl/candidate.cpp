@@ -4,17 +4,18 @@
 
 namespace kw {
 
-Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs) {
+Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs,
+                                  std::string_view dsl_name) {
   KW_TRY(std::string text, read_file(kernel_file));
-  KW_TRY(const Dsl* dsl, dsl_of_file(kernel_file));
+  KW_TRY(const Dsl* dsl, dsl_of(kernel_file, text, dsl_name));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return bad_input(fmt::format("{} is empty", kernel_file.string()), "see what to define with: kernelwright describe PROBLEM");
   KW_TRY(TempFolder folder, TempFolder::make("kw-build"));
   return Candidate({kernel_file.filename().string(), std::move(text), std::move(knobs)}, dsl, std::move(folder));
 }
 
-Result<Candidate> Candidate::of(KernelSource source) {
-  KW_TRY(const Dsl* dsl, dsl_of_file(source.file));
+Result<Candidate> Candidate::of(KernelSource source, std::string_view dsl_name) {
+  KW_TRY(const Dsl* dsl, dsl_of(source.file, source.text, dsl_name));
   KW_TRY(TempFolder folder, TempFolder::make("kw-build"));
   return Candidate(std::move(source), dsl, std::move(folder));
 }

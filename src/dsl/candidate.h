@@ -7,11 +7,12 @@ namespace kw {
 
 class Candidate {
  public:
-  // Reads the file and finds its DSL. Nothing is compiled yet.
-  static Result<Candidate> read(const fs::path& kernel_file, std::map<std::string, std::string> knobs);
+  // Reads the file and finds its DSL, if none is named. Nothing is compiled yet.
+  static Result<Candidate> read(const fs::path& kernel_file, std::map<std::string, std::string> knobs,
+                                std::string_view dsl_name = {});
 
   // A kernel that exists as text only; `file` is what messages call it, and its extension names the DSL.
-  static Result<Candidate> of(KernelSource source);
+  static Result<Candidate> of(KernelSource source, std::string_view dsl_name = {});
 
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Dsl& dsl() const { return *dsl_; }

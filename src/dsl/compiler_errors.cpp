@@ -8,8 +8,6 @@
 namespace kw {
 namespace {
 
-constexpr std::string_view kKernel = "kernel.cpp";
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -18,17 +16,17 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // "kernel.cpp:12:5: ..." -> 12, or 0.
-int kernel_line(const std::string& line) {
-  const std::size_t at = line.find(kKernel);
+int kernel_line(const std::string& line, std::string_view kernel) {
+  const std::size_t at = line.find(kernel);
   if (at == std::string::npos) return 0;
-  const std::size_t number = at + kKernel.size() + 1;
+  const std::size_t number = at + kernel.size() + 1;
   return line.size() > number && line[number - 1] == ':' ? std::atoi(line.c_str() + number) : 0;
 }
 
 // The compiler knows the file under the name that it was copied to.
-std::string as_users_file(std::string text, const std::string& kernel_file) {
-  for (std::size_t at = text.find(kKernel); at != std::string::npos; at = text.find(kKernel, at + kernel_file.size()))
-    text.replace(at, kKernel.size(), kernel_file);
+std::string as_users_file(std::string text, const std::string& kernel_file, std::string_view kernel) {
+  for (std::size_t at = text.find(kernel); at != std::string::npos; at = text.find(kernel, at + kernel_file.size()))
+    text.replace(at, kernel.size(), kernel_file);
   return text;
 }
 
@@ -55,7 +53,8 @@ std::string usual_remedy(const std::string& summary) {
 
 }  // namespace
 
-Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration) {
+Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration,
+                                 std::string_view compiled_as) {
   Diagnosis d{"compile", "the kernel does not compile", "", {}, "", ""};
   const auto lines = lines_of(output);
   static const std::regex error_line(R"(^(.*?):(\d+):(?:\d+:)? (?:fatal )?[eE]rror: (.*)$)");
@@ -64,13 +63,14 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!std::regex_search(lines[i], found, error_line)) continue;
     d.summary = shorten(found[3].str(), 300);
-    int line = kernel_line(lines[i]);
+    int line = kernel_line(lines[i], compiled_as);
     // An error inside a header: the kernel's line stands in the chain of instantiations or inclusions around it.
-    for (std::size_t back = i; line == 0 && back-- > 0 && i - back < 40;) line = kernel_line(lines[back]);
-    for (std::size_t on = i + 1; line == 0 && on < lines.size() && on - i < 40; ++on) line = kernel_line(lines[on]);
+    for (std::size_t back = i; line == 0 && back-- > 0 && i - back < 40;) line = kernel_line(lines[back], compiled_as);
+    for (std::size_t on = i + 1; line == 0 && on < lines.size() && on - i < 40; ++on) line = kernel_line(lines[on], compiled_as);
     if (line > 0) d.place = fmt::format("{}:{}", kernel_file, line);
     for (std::size_t on = i + 1; on < lines.size() && d.evidence.size() < 2; ++on)
-      if (std::regex_search(lines[on], error_line)) d.evidence.push_back(shorten(as_users_file(lines[on], kernel_file), 200));
+      if (std::regex_search(lines[on], error_line))
+        d.evidence.push_back(shorten(as_users_file(lines[on], kernel_file, compiled_as), 200));
     break;
   }
   if (d.place.empty() && std::regex_search(output, found, undefined)) {
@@ -82,7 +82,8 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
     d.hint = fmt::format("define the entry point exactly so: {}", declaration);
     // A conflict is reported at the header's line or at the kernel's; the kernel's helps.
     for (const auto& line : lines)
-      if (d.place.empty() && kernel_line(line) > 0) d.place = fmt::format("{}:{}", kernel_file, kernel_line(line));
+      if (d.place.empty() && kernel_line(line, compiled_as) > 0)
+        d.place = fmt::format("{}:{}", kernel_file, kernel_line(line, compiled_as));
   } else if (d.summary.find("No such file or directory") != std::string::npos) {
     d.hint = "a kernel is one file: it includes the standard library, intrinsics and problem.h";
   } else if (d.hint.empty()) {
@@ -91,7 +92,34 @@ Diagnosis digest_compiler_errors(const std::string& output, const std::string& k
   if (d.summary == "the kernel does not compile")
     for (const auto& line : lines)
       if (d.evidence.size() < 3 && (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos))
-        d.evidence.push_back(shorten(as_users_file(line, kernel_file), 200));
+        d.evidence.push_back(shorten(as_users_file(line, kernel_file, compiled_as), 200));
+  return d;
+}
+
+Diagnosis digest_nvcc_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration) {
+  constexpr std::string_view kName = "kernel.cu";
+  // "file(12): error: ..." and "at line 12 of file", as the host's compiler would say it.
+  static const std::regex message(R"(^(.*?)\((\d+)\): (?:catastrophic )?(error|warning)(?: #[0-9a-zA-Z-]+)?: )");
+  static const std::regex chain(R"x(at line (\d+) of "?([^\s"]+)"?)x");
+  static const std::regex limit(R"(ptxas (?:error|fatal)\s*: ([^\n]*))");
+  std::string text;
+  for (const auto& line : lines_of(output))
+    text += std::regex_replace(std::regex_replace(line, message, "$1:$2: $3: "), chain, "at $2:$1:") + "\n";
+  Diagnosis d = digest_compiler_errors(text, kernel_file, declaration, kName);
+  std::smatch found;
+  if (d.summary == "the kernel does not compile" && std::regex_search(output, found, limit)) {
+    d.summary = shorten(found[1].str(), 300);
+    d.evidence.clear();
+    d.hint = "ptxas refuses the kernel: look at its shared memory, its registers and __launch_bounds__";
+  }
+  if (d.hint.find("libm and OpenMP are linked") != std::string::npos)
+    d.hint = "only the standard library and the CUDA runtime are linked";
+  if (d.hint.find("a kernel is one file") != std::string::npos)
+    d.hint =
+        "a kernel is one file: it includes the CUDA toolkit's headers, the standard library and problem.h; those of CuTe with "
+        "--dsl cute";
+  if (d.summary.find("undefined in device code") != std::string::npos)
+    d.hint = "device code sees scalar constants such as x_numel and x_dim0, not arrays such as x_shape";
   return d;
 }
 

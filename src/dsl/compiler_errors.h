@@ -5,7 +5,12 @@
 
 namespace kw {
 
-// `declaration` is the entry point's, for errors about it.
-Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration);
+// `declaration` is the entry point's, for errors about it; `compiled_as` is what the compiler knows the kernel's file as.
+Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration,
+                                 std::string_view compiled_as = "kernel.cpp");
+
+// The same for what nvcc printed: of its own front end, the host's compiler, ptxas or the linker. The kernel was compiled as
+// kernel.cu.
+Diagnosis digest_nvcc_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration);
 
 }  // namespace kw

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::uint64_t kCompilerMemory = std::uint64_t{6} << 30;
 
-bool is_identifier(const std::string& text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
-  return true;
-}
-
 sandbox::Spec compiler_box(const std::string& compiler, const fs::path& folder, const CompileOptions& options) {
   sandbox::Spec box;
   box.argv = {compiler};
@@ -35,13 +28,6 @@ sandbox::Spec compiler_box(const std::string& compiler, const fs::path& folder, 
   box.limits.file_bytes = 256 << 20;
   box.limits.processes = 64;
   return box;
-}
-
-CompileOutcome failed(Verdict verdict, Diagnosis diagnosis) {
-  CompileOutcome outcome;
-  outcome.verdict = verdict;
-  outcome.diagnosis = std::move(diagnosis);
-  return outcome;
 }
 
 }  // namespace
@@ -73,7 +59,7 @@ std::optional<Diagnosis> screen_cpp(const KernelSource& source) { return screen_
 
 Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
                                    const CompileOptions& options) {
-  if (auto objection = screen_cpp(source)) return failed(Verdict::forbidden, *objection);
+  if (auto objection = screen_cpp(source)) return CompileOutcome::failed(Verdict::forbidden, *objection);
   KW_TRY(const std::string compiler, cpp_compiler());
   KW_CHECK(write_file_atomically(folder / "problem.h", problem_header(problem)));
   KW_CHECK(write_file_atomically(folder / "kernel.cpp", source.text));
@@ -100,33 +86,35 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
   kernel.seconds = outcome.seconds;
   const double limit = std::chrono::duration<double>(options.deadline).count();
   if (outcome.timed_out)
-    return failed(Verdict::timed_out,
-                  {"compile",
-                   fmt::format("the compiler did not finish within {:.3g} s", limit),
-                   "",
-                   {},
-                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
-                   ""});
+    return CompileOutcome::failed(Verdict::timed_out,
+                                  {"compile",
+                                   fmt::format("the compiler did not finish within {:.3g} s", limit),
+                                   "",
+                                   {},
+                                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
+                                   ""});
   const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
   if (compiler_died)
-    return failed(Verdict::compile_failed, {"compile",
-                                            "the compiler ran out of memory or crashed",
-                                            "",
-                                            {},
-                                            "the kernel is too large for the compiler: fewer templates, smaller tables",
-                                            ""});
+    return CompileOutcome::failed(Verdict::compile_failed,
+                                  {"compile",
+                                   "the compiler ran out of memory or crashed",
+                                   "",
+                                   {},
+                                   "the kernel is too large for the compiler: fewer templates, smaller tables",
+                                   ""});
   if (!outcome.succeeded())
-    return failed(Verdict::compile_failed,
-                  digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
+    return CompileOutcome::failed(
+        Verdict::compile_failed, digest_compiler_errors(outcome.err, source.file, kernel_declaration(problem, kernel.has_prepare)));
 
   if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
     return bad_input(fmt::format("{} said that it succeeded but wrote nothing", compiler),
                      "set KERNELWRIGHT_CXX to a C++ compiler such as g++");
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
-  if (auto objection = screen_dependencies(dependencies, folder.string())) return failed(Verdict::forbidden, *objection);
+  if (auto objection = screen_dependencies(dependencies, folder.string()))
+    return CompileOutcome::failed(Verdict::forbidden, *objection);
   if (!options.debug) {
     KW_TRY(const auto objection, screen_object(kernel.object));
-    if (objection) return failed(Verdict::forbidden, *objection);
+    if (objection) return CompileOutcome::failed(Verdict::forbidden, *objection);
   }
   CompileOutcome compiled;
   compiled.verdict = Verdict::passed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -134,8 +135,27 @@ Diagnosis forbidden(std::string summary, std::string place, std::string hint) {
   return {"screen", std::move(summary), std::move(place), {}, std::move(hint), ""};
 }
 
-constexpr std::array<std::string_view, 9> kFrameworkHeaders{"torch/", "ATen/",   "c10/",     "cblas", "mkl",
-                                                            "dnnl",   "oneapi/", "openblas", "blis"};
+constexpr std::array<std::string_view, 16> kFrameworkHeaders{"torch/",   "ATen/",    "c10/",  "cblas",  "mkl",   "dnnl",
+                                                             "oneapi/",  "openblas", "blis",  "cublas", "cudnn", "cusparse",
+                                                             "cusolver", "cufft",    "nvrtc", "nccl"};
+
+constexpr std::string_view kHostMemory = "memory of the host that kernels can use is not allowed: the work is done on the device";
+constexpr std::string_view kEvaluator = "these functions are the evaluator's";
+
+constexpr std::array kForbiddenCudaImports{
+    ForbiddenImport{"kw_vgpu_*", kEvaluator},          ForbiddenImport{"cudaMallocHost", kHostMemory},
+    ForbiddenImport{"cudaHostAlloc", kHostMemory},     ForbiddenImport{"cudaHostRegister", kHostMemory},
+    ForbiddenImport{"cudaMallocManaged", kHostMemory}, ForbiddenImport{"cudaDeviceReset", kEvaluator},
+};
+
+bool is_runtime_name(std::string_view name) {
+  const auto begins = [&](std::string_view prefix) {
+    return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix;
+  };
+  if (begins("kw_vgpu_") || begins("__cudaRegister") || begins("__cudaLaunch") || begins("__cudaPush") || begins("__cudaPop"))
+    return true;
+  return begins("cuda") && std::isupper(static_cast<unsigned char>(name[4])) != 0;
+}
 
 }  // namespace
 
@@ -153,7 +173,8 @@ std::optional<Diagnosis> screen_includes(const KernelSource& source) {
   return std::nullopt;
 }
 
-std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder) {
+std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder,
+                                             const std::vector<std::string>& more) {
   // A make rule: "kernel.so: kernel.cpp problem.h /usr/include/... \".
   std::string word;
   for (std::size_t i = 0; i <= dependencies.size(); ++i) {
@@ -163,15 +184,33 @@ std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, co
       continue;
     }
     const bool is_path = !word.empty() && word.back() != ':';
+    if (is_path) word = fs::path(word).lexically_normal().string();
     const bool is_own = word.find('/') == std::string::npos || word.rfind(folder, 0) == 0;
     const bool is_system =
         word.rfind("/usr/include/", 0) == 0 || word.rfind("/usr/lib/", 0) == 0 || word.rfind("/usr/local/include/", 0) == 0;
-    if (is_path && !is_own && !is_system)
+    const bool is_named =
+        std::any_of(more.begin(), more.end(), [&](const std::string& allowed) { return word.rfind(allowed + "/", 0) == 0; });
+    if (is_path && !is_own && !is_system && !is_named)
       return forbidden(fmt::format("the kernel includes '{}'", word), "",
                        "include the standard library, intrinsics and problem.h only");
     word.clear();
   }
   return std::nullopt;
+}
+
+Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object) {
+  KW_TRY(auto objection, screen_object(object));
+  if (objection) return objection;
+  KW_TRY(const ElfSymbols symbols, elf_symbols(object));
+  for (const auto& name : symbols.imported)
+    for (const auto& rule : kForbiddenCudaImports)
+      if (matches(name, rule.name))
+        return std::optional(forbidden(fmt::format("the kernel calls {}", name), "", std::string(rule.why)));
+  for (const auto& name : symbols.defined)
+    if (is_runtime_name(name))
+      return std::optional(forbidden(fmt::format("the kernel defines {}", name), "",
+                                     "give the function another name: this one is the CUDA runtime's"));
+  return std::optional<Diagnosis>{};
 }
 
 Result<std::optional<Diagnosis>> screen_object(const fs::path& object) {

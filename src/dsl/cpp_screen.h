@@ -10,10 +10,14 @@ namespace kw {
 
 std::optional<Diagnosis> screen_includes(const KernelSource& source);
 
-// `dependencies` is the compiler's make rule; `folder` holds the kernel and problem.h.
-std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder);
+// `dependencies` is the compiler's make rule; `folder` holds the kernel and problem.h; `more` are other folders that may be read.
+std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder,
+                                             const std::vector<std::string>& more = {});
 
 // By link, not by text: names of functions that the object imports or defines.
 Result<std::optional<Diagnosis>> screen_object(const fs::path& object);
+
+// The same for an object with kernels in CUDA: also what it may not ask of the CUDA runtime, or define in its place.
+Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object);
 
 }  // namespace kw

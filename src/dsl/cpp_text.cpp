@@ -136,4 +136,11 @@ bool mentions_identifier(std::string_view text, std::string_view identifier) {
   return false;
 }
 
+bool is_identifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  return true;
+}
+
 }  // namespace kw

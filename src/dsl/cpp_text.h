@@ -17,6 +17,7 @@ struct IncludeLine {
 };
 std::vector<IncludeLine> include_lines(std::string_view text);
 
+bool is_identifier(std::string_view text);
 // Whether an identifier occurs in the code (not in a comment or a literal).
 bool mentions_identifier(std::string_view text, std::string_view identifier);
 

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::chrono::milliseconds deadline{120000};
   bool debug = false;  // for diagnoses: sanitizers and line numbers
   bool lines = false;  // the same code with line numbers
+  std::string gpu;     // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
 
   static CompileOptions within(double seconds, sandbox::Mode mode) {
     CompileOptions options;
@@ -32,10 +33,19 @@ struct CompileOptions {
   }
 };
 
+// What goes with a kernel in CUDA.
+struct GpuBuild {
+  std::string gpu;      // the data sheet's id or file
+  std::string library;  // libkw_cudart.so, which the object is linked with
+  std::string facts;    // what ptxas said of each kernel: JSON
+  std::string ptx;      // the file
+};
+
 struct CompiledKernel {
   std::string object;  // lives as long as the folder that it was built in
   bool has_prepare = false;
   double seconds = 0;
+  std::optional<GpuBuild> gpu;
 };
 
 // An object, or why there is none.
@@ -43,6 +53,13 @@ struct CompileOutcome {
   std::optional<CompiledKernel> kernel;
   Verdict verdict = Verdict::compile_failed;
   Diagnosis diagnosis;
+
+  static CompileOutcome failed(Verdict verdict, Diagnosis diagnosis) {
+    CompileOutcome outcome;
+    outcome.verdict = verdict;
+    outcome.diagnosis = std::move(diagnosis);
+    return outcome;
+  }
 };
 
 }  // namespace kw

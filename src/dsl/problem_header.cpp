@@ -1,5 +1,7 @@
 #include "dsl/problem_header.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,6 +33,15 @@ std::string constants_of(const TensorSpec& spec) {
   text +=
       fmt::format("[[maybe_unused]] constexpr std::int64_t {}_strides[{}] = {{{}}};\n", spec.c_name, rank, numbers(spec.strides));
   text += fmt::format("[[maybe_unused]] constexpr std::int64_t {}_numel = {};\n", spec.c_name, spec.numel());
+  return text;
+}
+
+// Device code sees scalar constants, not elements of arrays.
+std::string dimensions_of(const TensorSpec& spec) {
+  std::string text;
+  for (std::size_t i = 0; spec.kind != TensorKind::scalar && i < spec.shape.size(); ++i)
+    text += fmt::format("[[maybe_unused]] constexpr std::int64_t {0}_dim{1} = {2}, {0}_stride{1} = {3};\n", spec.c_name, i,
+                        spec.shape[i], spec.strides[i]);
   return text;
 }
 
@@ -79,20 +90,41 @@ inline kw_f16 kw_f16_from_float(float value) { return static_cast<kw_f16>(value)
 
 )";
 
-}  // namespace
+constexpr std::string_view kCudaTypes = R"(#pragma once
+// Generated for one problem: do not edit. Shapes are static; other shapes are another kernel.
+#include <cstddef>
+#include <cstdint>
+#include <cuda_runtime.h>
+#define KW_EXPORT __attribute__((visibility("default")))
 
-std::string kernel_declaration(const ProblemDescription& problem, bool with_state) {
-  const std::string state = with_state ? "void* state, " : "";
-  return fmt::format("extern \"C\" void kw_kernel({}{})", state,
-                     passes_struct(problem) ? "const kw_args* args" : parameter_list(problem.arguments()));
+)";
+
+std::string cuda_types(const std::vector<const TensorSpec*>& arguments) {
+  const auto has = [&](DType dtype) {
+    return std::any_of(arguments.begin(), arguments.end(), [&](const TensorSpec* spec) { return spec->dtype == dtype; });
+  };
+  std::string text(kCudaTypes);
+  if (has(DType::f16)) text += "#include <cuda_fp16.h>\nusing kw_f16 = __half;\n";
+  if (has(DType::bf16)) text += "#include <cuda_bf16.h>\nusing kw_bf16 = __nv_bfloat16;\n";
+  return text;
 }
 
-std::string problem_header(const ProblemDescription& problem) {
+}  // namespace
+
+std::string kernel_declaration(const ProblemDescription& problem, bool with_state, EntryPoint entry) {
+  const std::string state = with_state ? "void* state, " : "";
+  return fmt::format("extern \"C\" void kw_kernel({}{}{})", state,
+                     passes_struct(problem) ? "const kw_args* args" : parameter_list(problem.arguments()),
+                     entry == EntryPoint::cuda ? ", cudaStream_t stream" : "");
+}
+
+std::string problem_header(const ProblemDescription& problem, EntryPoint entry) {
   const bool by_struct = passes_struct(problem);
+  const bool on_gpu = entry == EntryPoint::cuda;
   const auto arguments = problem.arguments();
   const auto parameters = parameters_of(problem);
-  std::string text(kTypes);
-  for (const auto* spec : arguments) text += constants_of(*spec);
+  std::string text = on_gpu ? cuda_types(arguments) : std::string(kTypes);
+  for (const auto* spec : arguments) text += constants_of(*spec) + (on_gpu ? dimensions_of(*spec) : "");
   text += "\n";
   if (by_struct) {
     text += struct_of("kw_args", arguments);
@@ -103,15 +135,15 @@ std::string problem_header(const ProblemDescription& problem) {
   text += "\n#if defined(KW_HAS_PREPARE)\n";
   text += fmt::format("extern \"C\" KW_EXPORT void* kw_prepare({});\n", prepare_list);
   text += "extern \"C\" KW_EXPORT void kw_release(void* state);\n";
-  text += exported(kernel_declaration(problem, true));
+  text += exported(kernel_declaration(problem, true, entry));
   text += "#else\n";
-  text += exported(kernel_declaration(problem, false));
+  text += exported(kernel_declaration(problem, false, entry));
   text += "#endif\n";
 
   // The runner holds untyped pointers; these two, in the kernel's own object, give them their types.
   text += "\n#if defined(KW_RUNNER_ENTRY)\n";
   const std::string packed = by_struct ? fmt::format("const kw_args args{{{}}};\n  ", unpack(arguments, 0)) : "";
-  const std::string passed = by_struct ? "&args" : unpack(arguments, 0);
+  const std::string passed = (by_struct ? "&args" : unpack(arguments, 0)) + (on_gpu ? ", cudaStream_t{}" : "");
   text += "#if defined(KW_HAS_PREPARE)\n";
   const std::string packed_weights =
       by_struct ? fmt::format("const kw_weights weights{{{}}};\n  ", unpack(parameters, problem.inputs.size())) : "";

@@ -8,9 +8,12 @@
 
 namespace kw {
 
-std::string problem_header(const ProblemDescription& problem);
+// CUDA: pointers are the device's, and a stream comes last.
+enum class EntryPoint { cpp, cuda };
+
+std::string problem_header(const ProblemDescription& problem, EntryPoint entry = EntryPoint::cpp);
 
 // The kernel's declaration alone, for people and error messages.
-std::string kernel_declaration(const ProblemDescription& problem, bool with_state);
+std::string kernel_declaration(const ProblemDescription& problem, bool with_state, EntryPoint entry = EntryPoint::cpp);
 
 }  // namespace kw

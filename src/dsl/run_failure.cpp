@@ -1,5 +1,6 @@
 #include "dsl/run_failure.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -125,6 +126,25 @@ RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, con
     explain_abort(failure);
   }
   return failure;
+}
+
+std::optional<RunFailure> failure_from_device_pointer(const Json& message, const runner::Spec& spec,
+                                                      const std::vector<std::uint64_t>& device, const std::string& stage) {
+  const std::uint64_t address = message.value("address", std::uint64_t{0});
+  for (std::size_t i = 0; i < device.size() && i < spec.arguments.size(); ++i) {
+    const auto& argument = spec.arguments[i];
+    if (device[i] == 0 || address < device[i] || address - device[i] >= std::max<std::uint64_t>(argument.bytes, 1)) continue;
+    RunFailure failure;
+    failure.diagnosis = {
+        stage,
+        fmt::format("code on the host follows the device pointer of {} '{}'", role_name(argument.role), argument.name),
+        "",
+        {fmt::format("{} bytes into it", address - device[i])},
+        "device memory is for kernels and for copies on the device: compute in a __global__ function",
+        ""};
+    return failure;
+  }
+  return std::nullopt;
 }
 
 RunFailure failure_from_violation(int syscall, const std::string& stage) {

@@ -12,6 +12,9 @@ using RegionAddresses = std::vector<std::vector<std::uint64_t>>;
 // From the runner's own message about a crash, and what the process printed on standard error.
 RunFailure failure_from_crash(const Json& message, const runner::Spec& spec, const RegionAddresses& regions,
                               const std::string& stage, const std::string& errors);
+// From a crash of host code that followed a device pointer; nothing where the address is none. `device` has the tensors' addresses.
+std::optional<RunFailure> failure_from_device_pointer(const Json& message, const runner::Spec& spec,
+                                                      const std::vector<std::uint64_t>& device, const std::string& stage);
 // From a forbidden system call.
 RunFailure failure_from_violation(int syscall, const std::string& stage);
 // From the end of the process without any message.

@@ -29,6 +29,9 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kAlignment = 64;
+// A virtual GPU has the tensors again and knows of each byte who wrote and read it; its threads and caches take the rest.
+constexpr std::uint64_t kGpuCopies = 8, kGpuBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMostReport = std::uint64_t{512} << 20;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -101,6 +104,7 @@ struct Session::State {
   std::optional<sandbox::Process> process;
   pid_t runner_pid = 0;
   RegionAddresses regions;
+  std::vector<std::uint64_t> device;   // where tensors are on the virtual GPU, by argument
   std::vector<std::string> libraries;  // what the runner needs to start
   bool stopped = false;
   std::mt19937_64 tickets{std::random_device{}()};
@@ -168,6 +172,11 @@ struct Session::State {
     box.environment["LC_ALL"] = "C";
     if (libraries.empty()) {  // the same for every launch, and a timing launches hundreds of times
       KW_TRY(libraries, sandbox::library_files(program));
+      if (options.gpu) {
+        KW_TRY(const auto more, sandbox::library_files(options.gpu->build.library));
+        libraries.insert(libraries.end(), more.begin(), more.end());
+        if (options.gpu->build.gpu.ends_with(".json")) libraries.push_back(fs::absolute(options.gpu->build.gpu).string());
+      }
     }
     for (const auto& library : libraries) box.read_only.push_back({library, ""});
     box.read_only.push_back({spec.object, ""});
@@ -195,6 +204,7 @@ struct Session::State {
                                                                  : spec.slots;
       mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
     }
+    if (options.gpu) mapped = kGpuCopies * mapped + kGpuBytes;
     const std::uint64_t extra =
         options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
     // Threads' stacks count as address space too. The sanitizer reserves terabytes.
@@ -270,7 +280,10 @@ struct Session::State {
       runner_pid = 0;
       if (outcome) errors = outcome->err;
     }
-    if (event == "crash") return failure_from_crash(message, spec, regions, stage, errors);
+    if (event == "crash") {
+      if (auto followed = failure_from_device_pointer(message, spec, device, stage)) return *followed;
+      return failure_from_crash(message, spec, regions, stage, errors);
+    }
     if (event == "violation") return failure_from_violation(message.value("syscall", -1), stage);
     RunFailure failure;
     failure.errors = errors;
@@ -323,6 +336,40 @@ struct Session::State {
     return answered;
   }
 
+  Status read_memory(std::uint64_t address, std::span<std::byte> into, const std::string& what) const {
+    for (std::uint64_t done = 0; done < into.size();) {
+      iovec local{into.data() + done, into.size() - done};
+      iovec remote{reinterpret_cast<void*>(address + done), into.size() - done};
+      const ssize_t got = ::process_vm_readv(runner_pid, &local, 1, &remote, 1, 0);
+      if (got <= 0)
+        return internal_error(fmt::format("cannot read {} from the runner: {}", what, std::strerror(errno)),
+                              "the system forbids reading a child's memory (ptrace scope 3, or a container's seccomp profile)");
+      done += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+
+  // Of the stopped process: its report is longer than a message may be.
+  Result<GpuReport> gpu_report(const Json& told) const {
+    std::uint64_t address = 0, bytes = 0;
+    KW_TRY(GpuReport report, read_fields("the runner's message", [&] {
+             GpuReport read;
+             told.at("error").get_to(read.error);
+             told.at("error_name").get_to(read.error_name);
+             told.at("unwritten").get_to(read.unwritten);
+             told.at("to_host").get_to(read.to_host);
+             told.at("to_device").get_to(read.to_device);
+             told.at("host_allocations").get_to(read.host_allocations);
+             address = told.at("report").at(0).get<std::uint64_t>();
+             bytes = told.at("report").at(1).get<std::uint64_t>();
+             return read;
+           }));
+    if (bytes > kMostReport) return internal_error("the virtual GPU's report is too long", "use smaller shapes");
+    report.lines.resize(bytes);
+    KW_CHECK(read_memory(address, std::as_writable_bytes(std::span(report.lines)), "the virtual GPU's report"));
+    return report;
+  }
+
   bool has_unasked_message() {
     pollfd watched{control, POLLIN, 0};
     return ::poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN) != 0;
@@ -360,6 +407,11 @@ Result<Session> Session::create(const ProblemDescription& problem, const std::st
   spec.slots = state->options.slots;
   spec.out_slots = state->options.out_slots;
   for (const auto* argument : problem.arguments()) spec.arguments.push_back(argument_of(*argument, state->options.placement));
+  if (const auto& gpu = state->options.gpu)
+    spec.gpu = {gpu->build.library, gpu->build.gpu.ends_with(".json") ? fs::absolute(gpu->build.gpu).string() : gpu->build.gpu,
+                gpu->checks,        gpu->counters,
+                spec.threads,       gpu->launch_seconds,
+                gpu->build.facts};
   state->contents_bytes = std::max<std::uint64_t>(runner::data_bytes(spec), kPage);
   KW_TRY(state->data, memory_file("kw-data", state->contents_bytes));
   void* mapped = ::mmap(nullptr, state->contents_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, state->data, 0);
@@ -379,6 +431,7 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
   // Mapping is our own work: slow memory is no fault of the kernel's.
   auto mapped = state_->await<bool>("mapped", "start", milliseconds(30000), 0, [&](const Json& message) {
     message.at("addresses").get_to(state_->regions);
+    message.at("device").get_to(state_->device);
     return true;
   });
   if (!mapped.ok()) {
@@ -394,9 +447,16 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
 Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   if (auto failure = state_->order({{"op", "prepare"}, {"ticket", ticket}}, deadline)) return Answered<PrepareReport>{{}, *failure};
-  return state_->await<PrepareReport>("prepared", "prepare", deadline, ticket, [](const Json& message) {
-    return PrepareReport{message.at("seconds").get<double>(), message.at("bytes").get<double>()};
+  Json seen;
+  auto answered = state_->await<PrepareReport>("prepared", "prepare", deadline, ticket, [&](const Json& message) {
+    if (message.contains("gpu")) seen = message.at("gpu");
+    return PrepareReport{message.at("seconds").get<double>(), message.at("bytes").get<double>(), {}};
   });
+  if (answered.ok() && !seen.is_null()) {
+    state_->freeze();
+    KW_TRY(answered.value->gpu, state_->gpu_report(seen));
+  }
+  return answered;
 }
 
 Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison,
@@ -404,8 +464,10 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
   if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
+  Json seen;
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
+    if (done.contains("gpu") && !done.at("gpu").empty()) seen = done.at("gpu").back();
     for (const auto& nanoseconds : done.at("nanoseconds")) report.seconds.push_back(nanoseconds.get<double>() * 1e-9);
     report.float_state_changed = done.at("float_state_changed").get<bool>();
     if (report.seconds.size() != slots.size()) throw Json::other_error::create(505, "as many times as calls", nullptr);
@@ -414,6 +476,9 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
   if (answered.ok()) {
     answered.value->outside_seconds = std::chrono::duration<double>(state_->received_at - state_->sent_at).count();
     state_->freeze();
+    if (!seen.is_null()) {
+      KW_TRY(answered.value->gpu, state_->gpu_report(seen));
+    }
   }
   return answered;
 }
@@ -421,17 +486,8 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
 Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slot, bool& canary_broken) {
   const auto& what = state_->spec.arguments[argument];
   const std::uint64_t address = state_->regions.at(argument).at(static_cast<std::size_t>(out_slot));
-  const auto read = [&](std::uint64_t offset, std::vector<std::byte>& into) -> Status {
-    for (std::uint64_t done = 0; done < into.size();) {
-      iovec local{into.data() + done, into.size() - done};
-      iovec remote{reinterpret_cast<void*>(address + offset + done), into.size() - done};
-      const ssize_t got = ::process_vm_readv(state_->runner_pid, &local, 1, &remote, 1, 0);
-      if (got <= 0)
-        return internal_error(fmt::format("cannot read the output '{}' from the runner: {}", what.name, std::strerror(errno)),
-                              "the system forbids reading a child's memory (ptrace scope 3, or a container's seccomp profile)");
-      done += static_cast<std::uint64_t>(got);
-    }
-    return {};
+  const auto read = [&](std::uint64_t offset, std::vector<std::byte>& into) {
+    return state_->read_memory(address + offset, into, fmt::format("the output '{}'", what.name));
   };
   const std::uint64_t end = what.lead + what.bytes;
   std::vector<std::byte> values(what.bytes), before(what.lead), after(what.region - end);

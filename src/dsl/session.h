@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "dsl/kernel.h"
 #include "record/problem.h"
 #include "record/verdict.h"
 #include "sandbox/sandbox.h"
@@ -16,6 +17,14 @@ namespace kw {
 enum class Placement {
   tail,  // buffers end at a guard: reading or writing past the end faults
   head,  // buffers begin at a guard
+};
+
+// The virtual GPU of a session, for kernels in CUDA.
+struct SessionGpu {
+  GpuBuild build;
+  bool checks = true;
+  bool counters = false;
+  double launch_seconds = 0;  // that a launch may take; 0: no limit of its own
 };
 
 struct SessionOptions {
@@ -28,7 +37,8 @@ struct SessionOptions {
   bool shared_inputs = true;             // contents may change between calls; otherwise they are copied once, at launch
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
   bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
-  bool debug = false;                    // under AddressSanitizer, without the call filter, for diagnoses only
+  std::optional<SessionGpu> gpu;
+  bool debug = false;  // under AddressSanitizer, without the call filter, for diagnoses only
 };
 
 // Why a call did not come back as it should.
@@ -47,15 +57,26 @@ struct Answered {
   [[nodiscard]] bool ok() const { return value.has_value(); }
 };
 
+// What the virtual GPU saw of a call.
+struct GpuReport {
+  int error = 0;  // a cudaError_t
+  std::string error_name;
+  std::vector<std::uint64_t> unwritten;  // bytes of each output that nothing wrote; only with checks
+  std::uint64_t to_host = 0, to_device = 0, host_allocations = 0;
+  std::string lines;  // JSON lines about launches and findings
+};
+
 struct PrepareReport {
   double seconds = 0;
   double bytes = 0;
+  std::optional<GpuReport> gpu;
 };
 
 struct CallReport {
   std::vector<double> seconds;  // of each call, by the runner's clock
   double outside_seconds = 0;   // of the whole order, by ours
   bool float_state_changed = false;
+  std::optional<GpuReport> gpu;  // of the last of the calls
 };
 
 class Session {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "machine/machine_lock.h"
 #include "machine/roofline.h"
 #include "measure/statistics.h"
@@ -15,8 +16,6 @@ namespace kw {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double bytes_of(const std::vector<TensorSpec>& specs) {
   double total = 0;

@@ -54,7 +54,7 @@ void Emitter::open(const std::string& header, const std::vector<VarId>& variable
 
 VarId Emitter::open_loop(const std::string& hint, std::int64_t extent, const std::string& pragma) {
   const VarId var = variable(hint, extent);
-  open(fmt::format("{0}for (std::int64_t {1} = 0; {1} < {2}; ++{1}) {{", pragma.empty() ? "" : pragma + "\n", name(var), extent),
+  open(fmt::format("{0}for ({3} {1} = 0; {1} < {2}; ++{1}) {{", pragma.empty() ? "" : pragma + "\n", name(var), extent, index_type),
        {var});
   return var;
 }
@@ -75,7 +75,7 @@ VarId Emitter::define(const std::string& hint, const std::string& text, Range ra
   auto& made = variables_[static_cast<std::size_t>(var)];
   made.range = range;
   made.depth = depth();
-  line(fmt::format("const std::int64_t {} = {};", made.name, text));
+  line(fmt::format("const {} {} = {};", index_type, made.name, text));
   return var;
 }
 
@@ -100,7 +100,11 @@ Affine Emitter::quotient(const Affine& value, std::int64_t divisor, Range range)
   made.divisor = divisor;
   made.dividend = value;
   made.defined = false;
-  made.varies = varies({value});
+  // CUDA: four lanes that start at a multiple of four have one quotient by a multiple of four.
+  const VarId lanes_of = vector_variable(value);
+  const bool same_in_lanes =
+      cuda && lanes_of >= 0 && divisor % 4 == 0 && is_aligned(value, lanes_of) && value.coefficient(lanes_of) == 1;
+  made.varies = varies({value}) && !same_in_lanes;
   scopes_[static_cast<std::size_t>(at)].integers[definition] = var;
   return Affine::variable(var);
 }
@@ -135,7 +139,7 @@ void Emitter::touch(VarId id) {
   const std::string dividend = text(var.dividend);
   const bool plain = var.dividend.terms.size() == 1 && var.dividend.constant == 0 && var.dividend.terms.begin()->second == 1;
   at_depth(var.depth, [&] {
-    line(fmt::format("const std::int64_t {} = {} / {};", var.name, plain ? dividend : "(" + dividend + ")", var.divisor));
+    line(fmt::format("const {} {} = {} / {};", index_type, var.name, plain ? dividend : "(" + dividend + ")", var.divisor));
   });
 }
 
@@ -274,6 +278,12 @@ Expr Emitter::emit(ValueId id, const Index& index) {
 
 Expr Emitter::emit_new(ValueId id, const Index& index) {
   const Value& value = graph_.at(id);
+  if (const auto kept = kept_.find(id); kept != kept_.end() && !row_group.item.empty()) {
+    const Buffer& buffer = kept->second;
+    bool own = flatten(index, buffer.shape) == Affine::variable(row_group.position);
+    for (std::size_t d = 0; d < index.size(); ++d) own = own && (buffer.shape[d] == value.shape[d] || index[d] == buffer.row[d]);
+    if (own) return {fmt::format("{}[{}]", buffer.name, row_group.item), buffer.dtype, row_group.vector, depth_of(index)};
+  }
   if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, buffer->shape), buffer->dtype);
   switch (value.kind) {
     case ValueKind::argument: {
@@ -334,7 +344,8 @@ Expr Emitter::emit_view(const Value& value, const Index& index) {
 Expr Emitter::emit_iota(const Affine& position) {
   const VarId vector = vector_variable(position);
   if (vector < 0) {
-    const std::string position_text = text(position);
+    const std::string position_text = cuda ? fmt::format("std::int64_t({})", text(position)) : text(position);
+    if (cuda) return {position_text, DType::i64, false, depth_of({position})};
     return {position_text.find(' ') == std::string::npos ? position_text : "(" + position_text + ")", DType::i64, false,
             depth_of({position})};
   }
@@ -353,7 +364,8 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
   const int own_depth = depth_of({position});
   if (vector < 0) {
     const std::string element = fmt::format("{}[{}]", pointer, at);
-    if (dtype == DType::f16 || dtype == DType::bf16) return {fmt::format("kw_to_float({})", element), dtype, false, own_depth};
+    if (dtype == DType::f16 || dtype == DType::bf16)
+      return {fmt::format("{}({})", cuda ? "kw_wide" : "kw_to_float", element), dtype, false, own_depth};
     if (!is_floating(dtype) && dtype != DType::boolean && dtype != DType::i64)
       return {fmt::format("std::int64_t({})", element), dtype, false, own_depth};
     return {element, dtype, false, own_depth};
@@ -377,6 +389,8 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }
   if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) next_row.loads[vector].insert(address);
+  if (stride == 1 && cuda && !is_aligned(position, vector))
+    return {fmt::format("kw_gather({}, 1)", address), dtype, true, own_depth};
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
   return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
 }
@@ -403,6 +417,13 @@ Expr Emitter::within_part(const Expr& value, const std::string& otherwise) {
   return {fmt::format("kw_select(kw_first({}), {}, kw_splat({}))", part, as_vector(value).text, otherwise), value.dtype, true};
 }
 
+bool Emitter::is_aligned(const Affine& position, VarId vector) {
+  constexpr std::int64_t kLanes = 4;
+  bool aligned = position.constant % kLanes == 0;
+  for (const auto& [var, coefficient] : position.terms) aligned = aligned && (var == vector || coefficient % kLanes == 0);
+  return aligned;
+}
+
 void Emitter::end_of_row_pass(VarId along) {
   const auto loads = next_row.loads.find(along);
   if (loads == next_row.loads.end() || next_row.passes++ != 1) return;
@@ -419,8 +440,8 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
     const Expr element = converted(value, buffer.dtype);
     if (element.vector) set_trouble("a vector for one element");
     std::string stored = element.text;
-    if (buffer.dtype == DType::f16) stored = fmt::format("kw_f16_from_float({})", stored);
-    if (buffer.dtype == DType::bf16) stored = fmt::format("kw_bf16_from_float({})", stored);
+    if (buffer.dtype == DType::f16) stored = fmt::format("{}({})", cuda ? "kw_f16_of" : "kw_f16_from_float", stored);
+    if (buffer.dtype == DType::bf16) stored = fmt::format("{}({})", cuda ? "kw_bf16_of" : "kw_bf16_from_float", stored);
     line(fmt::format("{}[{}] = {};", buffer.name, at, stored));
     return;
   }
@@ -431,6 +452,11 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
   if (vector == part_of) {
     need("store_part");
     line(fmt::format("kw_store_part({} + {}, {}, {});", buffer.name, at, as_vector(value).text, part));
+    return;
+  }
+  if (cuda) {
+    const char* way = is_aligned(position, vector) ? "kw_store" : "kw_scatter";
+    line(fmt::format("{}({} + {}, {});", way, buffer.name, at, as_vector(value).text));
     return;
   }
   // Past the caches only whole vectors at multiples of their size can go.

@@ -42,6 +42,19 @@ struct Buffer {
   DType dtype = DType::f32;
   Shape shape;
   bool output = false;
+  Index row{};  // CUDA: of a row that threads keep: positions in the dimensions that the shape has no room for
+};
+
+// CUDA: how threads share out a row. What is the same for all of them (up to scope `depth`) they reduce together.
+struct RowGroup {
+  // Opens a loop over [0, count) of which this thread does its part, runs the body with the position, and closes it. Null: each
+  // thread reduces on its own.
+  std::function<void(std::int64_t count, const std::function<void(VarId)>& body)> loop;
+  std::string join;     // "kw_block_join<KW_THREADS>({1}, kw_join_{0}())": what joins the threads' results
+  std::string item;     // the number of the position among this thread's own; empty: there is none
+  VarId position = -1;  // that the item stands for
+  int depth = 0;
+  bool vector = false;  // positions are vectors
 };
 
 // How reductions are written where emit() meets them.
@@ -90,6 +103,8 @@ class Emitter {
   // The value is in memory from now on: loads instead of computing. A buffer's shape may have 1 where the value's has more: then
   // all positions of that dimension are the same memory (a row that is kept).
   void materialise(ValueId value, const Buffer& buffer) { buffers_[value] = buffer; }
+  // CUDA: each thread has the elements of a row that it works on in registers, by RowGroup::item.
+  void keep(ValueId value, const Buffer& buffer) { kept_[value] = buffer; }
   void forget(ValueId value) { buffers_.erase(value); }
   // A reduction over a part of its operand: the leading reduced dimensions are fixed, and of the remaining ones, flattened, only
   // [begin, end) counts (texts; empty: all). Written into the innermost scope.
@@ -113,8 +128,21 @@ class Emitter {
   // The scalar of a vector of partial results.
   Expr across_lanes(const std::string& fn, const Expr& vector);
 
+  struct Place {
+    std::string pointer;
+    Affine position;
+    DType dtype = DType::f32;
+    bool found = false;
+  };
+  // Where the element at the index is in memory, views and reshapes apart.
+  Place place_of(ValueId id, const Index& index);
+  [[nodiscard]] int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+
   ReduceStyle reduce_style;
-  std::string prefetch;  // macro of the bytes ahead of vector loads that are asked for early; empty: none
+  RowGroup row_group;
+  bool cuda = false;                             // text for a thread of a GPU: vectors are aligned, sums are floats
+  std::string_view index_type = "std::int64_t";  // of positions
+  std::string prefetch;                          // macro of the bytes ahead of vector loads that are asked for early; empty: none
   // Rows that are gone over several times: while the second pass works on what is in cache, the next row is asked for.
   struct NextRow {
     std::int64_t bytes = 0;                        // from a row to the next one; 0: nothing is asked for
@@ -185,23 +213,17 @@ class Emitter {
   // Lanes picked by positions that are side by side in memory; false: not like that.
   bool emit_pick(const Value& value, const Index& index, Expr& result);
   void prefetch_later_pick(const Value& value, const Index& index);
-  struct Place {
-    std::string pointer;
-    Affine position;
-    DType dtype = DType::f32;
-    bool found = false;
-  };
-  // Where the element at the index is in memory, views and reshapes apart.
-  Place place_of(ValueId id, const Index& index);
   Expr emit_reduce(ValueId id, const Index& index);
   Expr emit_arg_reduce(const Value& value, const Index& index);
   Expr emit_window(const Value& value, const Index& index);
   Expr emit_product(const Value& value, const Index& index);
   Expr emit_iota(const Affine& position);
+  // A float as what is left of it in 16 bits, a float again.
+  [[nodiscard]] std::string rounded_to_16(const std::string& text, DType dtype) const;
   [[nodiscard]] int depth_of(const Index& index) const;
+  static bool is_aligned(const Affine& position, VarId vector);  // CUDA: at a multiple of 16 bytes
   void touch(VarId var);
   [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
-  [[nodiscard]] int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   [[nodiscard]] VarId vector_variable(const Affine& value) const;
   // Runs with the scopes below `depth` set aside: what is written goes before them.
   void at_depth(int depth, const std::function<void()>& write);
@@ -214,6 +236,7 @@ class Emitter {
   std::vector<Variable> variables_;
   std::vector<Scope> scopes_;
   std::map<ValueId, Buffer> buffers_;
+  std::map<ValueId, Buffer> kept_;
   std::set<std::string> used_;
   std::set<std::string> needed_;
   std::set<ValueId> tables_;

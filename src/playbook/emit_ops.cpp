@@ -62,6 +62,11 @@ Expr Emitter::as_vector(const Expr& expression) {
           expression.depth};
 }
 
+std::string Emitter::rounded_to_16(const std::string& text, DType dtype) const {
+  const char* name = dtype == DType::f16 ? "f16" : "bf16";
+  return cuda ? fmt::format("kw_wide(kw_{}_of({}))", name, text) : fmt::format("kw_to_float(kw_{}_from_float({}))", name, text);
+}
+
 Expr Emitter::converted(const Expr& expression, DType dtype) {
   if (expression.dtype == dtype) return expression;
   Expr result{expression.text, dtype, expression.vector, expression.depth};
@@ -69,7 +74,7 @@ Expr Emitter::converted(const Expr& expression, DType dtype) {
     if (dtype == DType::boolean) {
       result.text = fmt::format("({} != 0)", expression.text);
     } else if (is_16_bit(dtype)) {
-      result.text = fmt::format("kw_to_float(kw_{}_from_float(float({})))", dtype == DType::f16 ? "f16" : "bf16", expression.text);
+      result.text = rounded_to_16(fmt::format("float({})", expression.text), dtype);
     } else if (value_type(dtype) != value_type(expression.dtype)) {
       result.text = fmt::format("{}({})", value_type(dtype), expression.text);
     } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
@@ -105,8 +110,7 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
   const auto result = [&](std::string text) {
     Expr made{std::move(text), dtype, vector, deepest};
-    if (is_16_bit(dtype))
-      made.text = fmt::format("kw_to_float(kw_{}_from_float({}))", dtype == DType::f16 ? "f16" : "bf16", made.text);
+    if (is_16_bit(dtype)) made.text = rounded_to_16(made.text, dtype);
     return made;
   };
   const auto splat_all = [&] {

@@ -36,6 +36,7 @@ class ReduceEmitter {
   }
 
   Expr write() {
+    if (e_.row_group.loop && e_.depth_of(index_) <= e_.row_group.depth) return shared_out();
     if (e_.varies(index_)) return columns();
     if (e_.reduce_style.vector && value_.dtype == DType::f32) {
       Expr result;
@@ -76,8 +77,8 @@ class ReduceEmitter {
   }
 
   Expr scalar() {
-    // A running sum of floats in a double is exact enough for any length.
-    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype);
+    // A running sum of floats in a double is exact enough for any length; a GPU has few units for them.
+    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) && (!e_.cuda || numel(sizes_) > kLongSum / 16);
     const DType acc_type = wide ? DType::f64 : value_.dtype;
     e_.line(fmt::format("{} {} = {};", value_type(acc_type), acc_, Emitter::identity(fn_, acc_type)));
     Index reduced;
@@ -93,6 +94,27 @@ class ReduceEmitter {
     for (std::size_t i = 0; i < (part ? 1 : sizes_.size()); ++i) e_.close();
     return e_.converted({acc_, acc_type, false}, value_.dtype);
   }
+
+  // CUDA: each thread its part of the row, then all together.
+  Expr shared_out() {
+    const bool vector = e_.row_group.vector;
+    const bool is_float = value_.dtype == DType::f32;
+    if (vector && !is_float) e_.set_trouble("vectors of no floats");
+    const DType acc_type = is_16_bit() ? DType::f32 : value_.dtype;
+    const std::string start = Emitter::identity(fn_, acc_type);
+    const std::string part = e_.unique("part");
+    e_.line(vector ? fmt::format("kw_vec {} = kw_splat({});", part, start)
+                   : fmt::format("{} {} = {};", value_type(acc_type), part, start));
+    e_.row_group.loop(numel(sizes_), [&](VarId j) {
+      const Expr next = term(e_.unflatten(Affine::variable(j), sizes_));
+      update(part, acc_type, vector ? e_.as_vector(next) : next);
+    });
+    const std::string own = vector ? fmt::format("kw_{}({})", fn_, part) : part;
+    e_.line(fmt::format("const {} {} = {};", value_type(acc_type), acc_, fmt::format(fmt::runtime(e_.row_group.join), fn_, own)));
+    return e_.converted({acc_, acc_type, false}, value_.dtype);
+  }
+
+  [[nodiscard]] bool is_16_bit() const { return value_.dtype == DType::f16 || value_.dtype == DType::bf16; }
 
   // One result for each lane: the reduced dimensions are plain loops.
   Expr columns() {
@@ -372,7 +394,7 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
   Expr result;
   at_depth(depth_of(index), [&] {
     const std::string acc = unique("dot");
-    const DType acc_type = is_floating(value.dtype) ? DType::f64 : value.dtype;
+    const DType acc_type = !is_floating(value.dtype) ? value.dtype : cuda && value.dtype != DType::f64 ? DType::f32 : DType::f64;
     line(fmt::format("{} {} = {};", value_type(acc_type), acc, number_text(0, acc_type)));
     const VarId k = open_loop("k", graph_.shape(value.operands[0])[2]);
     const Expr left = emit(value.operands[0], {index[0], index[1], Affine::variable(k)});

@@ -167,4 +167,22 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
   return features;
 }
 
+Features gpu_features_of(const ProblemDescription& problem, const Graph& graph, const std::vector<ValueId>& outputs,
+                         const GpuFacts& gpu) {
+  Features features = features_of(problem, graph, outputs, {});
+  for (const char* cpu : {"threads", "l1_bytes", "l2_bytes", "l3_bytes", "vector_lanes"}) features.erase(cpu);
+  features["sms"] = gpu.sms;
+  features["compute_capability"] = gpu.compute_capability;
+  features["shared_bytes"] = gpu.shared_bytes_per_block;
+  features["is_half"] = 0;
+  features["is_float"] = 0;
+  features["allows_tf32"] = gpu.precision == "tf32" || gpu.precision == "bf16" || gpu.precision == "fp16" ? 1 : 0;
+  for (const auto& spec : problem.outputs) {
+    features["output_elements"] = std::max(features["output_elements"], static_cast<double>(spec.numel()));
+    if (spec.dtype == DType::f16 || spec.dtype == DType::bf16) features["is_half"] = 1;
+    if (spec.dtype == DType::f32) features["is_float"] = 1;
+  }
+  return features;
+}
+
 }  // namespace kw

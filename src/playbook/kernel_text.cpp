@@ -7,7 +7,7 @@
 
 #include "playbook/loops.h"
 #include "playbook/pieces.h"
-#include "playbook/reach.h"
+#include "playbook/scratch.h"
 
 namespace kw {
 namespace {
@@ -20,43 +20,8 @@ std::string parameters_text(const std::vector<const TensorSpec*>& specs) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Names and sizes of memory between stages: two values may share where one is no longer read when the other is written.
-std::vector<std::string> place_scratch(Plan& plan, const Graph& graph) {
-  std::map<ValueId, std::size_t> last_read;
-  const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    for (const ValueId root : plan.stages[s].roots) {
-      last_read[root] = std::max(last_read[root], s);
-      visit_reached(graph, root, stored, [&](const Reached& at) {
-        if (stored(at.value)) last_read[at.value] = s;
-      });
-    }
-  struct Slot {
-    DType dtype;
-    std::int64_t count;
-    std::size_t busy_until;
-  };
-  std::vector<Slot> slots;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    for (const ValueId root : plan.stages[s].roots) {
-      Buffer& buffer = plan.buffers.at(root);
-      if (buffer.output) continue;
-      const std::int64_t count = numel(buffer.shape);
-      const auto fits = [&](const Slot& slot) { return slot.dtype == buffer.dtype && slot.busy_until < s; };
-      auto slot = std::ranges::find_if(slots, fits);
-      if (slot == slots.end()) slot = slots.insert(slots.end(), Slot{buffer.dtype, 0, 0});
-      slot->count = std::max(slot->count, count);
-      slot->busy_until = last_read[root];
-      buffer.name = fmt::format("scratch{}", slot - slots.begin());
-    }
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    texts.push_back(
-        fmt::format("alignas(64) static {} scratch{}[{}];", c_type(slots[i].dtype), i, std::max<std::int64_t>(slots[i].count, 1)));
-  return texts;
-}
+}  // namespace
 
-// "layer_norm" of "aten.layer_norm.default".
 std::string operations_text(const ProblemDescription& problem) {
   std::vector<std::string> names;
   for (const auto& node : problem.graph.at("nodes")) {
@@ -72,8 +37,6 @@ std::string operations_text(const ProblemDescription& problem) {
   if (more) names.resize(kMostNamed);
   return fmt::format("{}{}", fmt::join(names, ", "), more ? ", ..." : "");
 }
-
-}  // namespace
 
 std::set<std::string> KernelText::reserved_names() const {
   std::set<std::string> names{"args", "state", "memory",     "main", "j0",  "y0",   "y1",  "jn",
@@ -170,7 +133,8 @@ Kernel KernelText::write(const std::set<std::string>& strategies) const {
 
   const std::string body = writer.emitter.take_text();
   std::string declared;
-  for (const auto& text : scratch) declared += text + "\n";
+  for (const auto& slot : scratch)
+    declared += fmt::format("alignas(64) static {} {}[{}];\n", c_type(slot.dtype), slot.name, slot.count);
   for (const auto& text : writer.declarations_) declared += text + "\n";
   std::set<std::string> needed = writer.emitter.needed();
   std::string all = declared + body;

@@ -12,6 +12,10 @@ namespace kw {
 // What a strategy does, in a few words, for the comment at the top.
 std::string_view strategy_words(const std::string& id);
 
+std::string_view gpu_strategy_words(const std::string& id);
+// "layer_norm, relu" of the problem's operations.
+std::string operations_text(const ProblemDescription& problem);
+
 class KernelText {
  public:
   KernelText(const ProblemDescription& problem, const Graph& graph, const std::vector<ValueId>& outputs,

@@ -10,6 +10,8 @@ namespace kw {
 
 extern const std::string_view kPieceFiles[];  // generated from knowledge/playbook (cmake/EmbedTexts.cmake)
 extern const std::size_t kPieceFileCount;
+extern const std::string_view kGpuPieceFiles[];  // generated from knowledge/playbook/gpu
+extern const std::size_t kGpuPieceFileCount;
 
 namespace {
 
@@ -23,42 +25,57 @@ struct PieceBook {
   std::map<std::string, std::string> of_identifier;  // kw_exp: exp
 };
 
-const PieceBook& piece_book() {
-  static const PieceBook book = [] {
-    PieceBook made;
-    const std::string mark = "// piece: ";
-    const std::regex defined(
-        R"((?:KW_INLINE|typedef|constexpr|static inline|struct)[^(;=]*?\b(kw_\w+)\s*(?:\(|=|;|\{|__attribute__))");
-    for (std::size_t i = 0; i < kPieceFileCount; ++i) {
-      std::istringstream lines{std::string(kPieceFiles[i])};
-      Piece* piece = nullptr;
-      std::string name;
-      for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(mark)) {
-          std::istringstream words(line.substr(mark.size()));
-          std::string word;
-          words >> name >> word;
-          piece = &made.pieces[name];
-          while (words >> word) piece->needs.push_back(word);
-          continue;
-        }
-        if (piece == nullptr) continue;
-        piece->text += line + "\n";
-        std::smatch match;
-        if (std::regex_search(line, match, defined)) made.of_identifier.emplace(match[1], name);
+PieceBook read_book(const std::string_view* files, std::size_t count) {
+  PieceBook made;
+  const std::string mark = "// piece: ";
+  const std::regex defined(
+      R"((?:KW_INLINE|KW_DEVICE|typedef|constexpr|static inline|struct)[^(;=]*?\b(kw_\w+)\s*(?:\(|=|;|\{|__attribute__))");
+  for (std::size_t i = 0; i < count; ++i) {
+    std::istringstream lines{std::string(files[i])};
+    Piece* piece = nullptr;
+    std::string name;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(mark)) {
+        std::istringstream words(line.substr(mark.size()));
+        std::string word;
+        words >> name >> word;
+        piece = &made.pieces[name];
+        while (words >> word) piece->needs.push_back(word);
+        continue;
       }
+      if (piece == nullptr) continue;
+      piece->text += line + "\n";
+      std::smatch match;
+      if (std::regex_search(line, match, defined)) made.of_identifier.emplace(match[1], name);
     }
-    for (auto& [name, piece] : made.pieces)
-      while (piece.text.ends_with("\n\n")) piece.text.pop_back();
-    return made;
-  }();
+  }
+  for (auto& [name, piece] : made.pieces)
+    while (piece.text.ends_with("\n\n")) piece.text.pop_back();
+  return made;
+}
+
+const PieceBook& piece_book() {
+  static const PieceBook book = read_book(kPieceFiles, kPieceFileCount);
   return book;
 }
 
-void paste_with_needs(const std::string& name, std::set<std::string>& done, std::string& includes, std::string& text) {
-  const auto found = piece_book().pieces.find(name);
-  if (found == piece_book().pieces.end() || !done.insert(name).second) return;
-  for (const auto& need : found->second.needs) paste_with_needs(need, done, includes, text);
+const PieceBook& gpu_book() {
+  static const PieceBook book = read_book(kGpuPieceFiles, kGpuPieceFileCount);
+  return book;
+}
+
+std::set<std::string> identifiers_of(const std::string& text) {
+  const std::regex identifier(R"(\bkw_\w+)");
+  std::set<std::string> seen;
+  for (std::sregex_iterator it(text.begin(), text.end(), identifier), end; it != end; ++it) seen.insert(it->str());
+  return seen;
+}
+
+void paste_with_needs(const PieceBook& book, const std::string& name, std::set<std::string>& done, std::string& includes,
+                      std::string& text) {
+  const auto found = book.pieces.find(name);
+  if (found == book.pieces.end() || !done.insert(name).second) return;
+  for (const auto& need : found->second.needs) paste_with_needs(book, need, done, includes, text);
   const bool include = found->second.text.find("#include") != std::string::npos;
   (include ? includes : text) += found->second.text + (include ? "" : "\n");
 }
@@ -69,17 +86,44 @@ std::string paste_pieces(const std::set<std::string>& names) {
   std::set<std::string> done;
   std::string includes;
   std::string text;
-  for (const auto& name : names) paste_with_needs(name, done, includes, text);
+  for (const auto& name : names) paste_with_needs(piece_book(), name, done, includes, text);
   return includes + (includes.empty() ? "" : "\n") + text;
+}
+
+std::string paste_gpu_pieces(const std::string& body, const std::set<std::string>& preferred) {
+  const PieceBook& book = gpu_book();
+  std::set<std::string> done;
+  std::string includes;
+  std::string text;
+  for (const auto& name : preferred) {
+    paste_with_needs(book, name, done, includes, text);
+    const auto dash = name.find('_');  // fast_exp stands for exp, block_tree_join for what defines the same name
+    if (name.starts_with("fast_")) done.insert(name.substr(dash + 1));
+  }
+  const auto seen = identifiers_of(body);
+  for (const auto& identifier : seen) {
+    const auto piece = book.of_identifier.find(identifier);
+    if (piece == book.of_identifier.end() || piece->second.starts_with("fast_") || piece->second.starts_with("block_")) continue;
+    paste_with_needs(book, piece->second, done, includes, text);
+  }
+  // What works on vectors: lane by lane, of functions that are there.
+  const bool lanes = seen.contains("kw_vec") || text.find("struct kw_vec") != std::string::npos;
+  for (const auto& identifier : seen) {
+    const auto piece = book.of_identifier.find(identifier);
+    if (!lanes || piece == book.of_identifier.end()) continue;
+    const std::string& own = book.pieces.at(piece->second).text;
+    const std::regex one(identifier + R"(\((float|T) x\))"), two(identifier + R"(\((float|T) x, (float|T) y\))");
+    if (own.find("kw_vec") != std::string::npos) continue;
+    if (std::regex_search(own, one)) text += "KW_LANES_1(" + identifier + ")\n";
+    if (std::regex_search(own, two)) text += "KW_LANES_2(" + identifier + ")\n";
+  }
+  return includes + (includes.empty() ? "" : "\n") + text + (text.ends_with(")\n") ? "\n" : "");
 }
 
 std::set<std::string> pieces_in_text(const std::string& text, const std::set<std::string>& known, bool vector_maths) {
   std::set<std::string> found;
   const auto& book = piece_book();
-  const std::regex identifier(R"(\bkw_\w+)");
-  std::set<std::string> seen;
-  for (std::sregex_iterator it(text.begin(), text.end(), identifier), end; it != end; ++it) seen.insert(it->str());
-  for (const auto& name : seen) {
+  for (const auto& name : identifiers_of(text)) {
     const auto piece = book.of_identifier.find(name);
     if (piece == book.of_identifier.end()) continue;
     std::string base = piece->second;

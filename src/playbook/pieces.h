@@ -13,4 +13,8 @@ std::string paste_pieces(const std::set<std::string>& names);
 // or each_). `vector_maths`: approximations of functions rather than libm lane by lane.
 std::set<std::string> pieces_in_text(const std::string& text, const std::set<std::string>& known, bool vector_maths);
 
+// CUDA: the pieces that the identifiers of a text belong to, with their needs; functions also for vectors where there are any. Of a
+// name with several forms (fast_..., block_...) the preferred piece is pasted.
+std::string paste_gpu_pieces(const std::string& body, const std::set<std::string>& preferred);
+
 }  // namespace kw

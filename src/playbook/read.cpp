@@ -1,8 +1,11 @@
 #include "playbook/read.h"
 
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
+
+#include "playbook/reach.h"
 
 namespace kw {
 namespace {
@@ -237,6 +240,25 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
 }
 
 }  // namespace
+
+std::vector<ValueId> apart(Graph& graph, const std::vector<ValueId>& outputs) {
+  std::vector<ValueId> result;
+  std::set<ValueId> taken;
+  for (ValueId output : outputs) {
+    if (!taken.insert(behind_reshapes(graph, output)).second) {
+      Value copy;
+      copy.kind = ValueKind::pointwise;
+      copy.dtype = graph.dtype(output);
+      copy.shape = graph.shape(output);
+      copy.operands = {output};
+      copy.fn = "cast";
+      copy.name = fmt::format("copy{}", result.size());
+      output = graph.add(std::move(copy));
+    }
+    result.push_back(output);
+  }
+  return result;
+}
 
 Result<ReadProblem> read_graph(const ProblemDescription& problem) {
   if (problem.graph.is_null())

@@ -86,6 +86,9 @@ struct ReadProblem {
   std::vector<ValueId> outputs;  // in the order of problem.outputs
 };
 
+// Two outputs never are one value: the second is a copy.
+std::vector<ValueId> apart(Graph& graph, const std::vector<ValueId>& outputs);
+
 // bad_input: names the operation and the node that it does not know.
 Result<ReadProblem> read_graph(const ProblemDescription& problem);
 

@@ -8,22 +8,16 @@
 namespace kw {
 namespace {
 
-struct SoftmaxPair {
-  ValueId maximum = -1;
-  ValueId sum = -1;
-  std::vector<DimUse> uses;  // of both, by the root's dimensions
-};
-
 ValueId behind_views(const Graph& graph, ValueId id) {
   while (graph.at(id).kind == ValueKind::view || graph.at(id).kind == ValueKind::reshape) id = graph.at(id).operands[0];
   return id;
 }
 
-// sum(exp(x - max(x))) over the same dimensions.
-SoftmaxPair softmax_pair(const StageWriter& writer, const Stage& stage) {
+}  // namespace
+
+SoftmaxPair softmax_pair(const Graph& graph, const Plan& plan, const Stage& stage) {
   SoftmaxPair pair;
-  const Graph& graph = writer.graph;
-  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };
   for (const ValueId root : stage.roots)
     visit_reached(graph, root, stored, [&](const Reached& at) {
       const Value& sum = graph.at(at.value);
@@ -41,10 +35,8 @@ SoftmaxPair softmax_pair(const StageWriter& writer, const Stage& stage) {
   return pair;
 }
 
-}  // namespace
-
 bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& row) {
-  const SoftmaxPair pair = softmax_pair(writer, stage);
+  const SoftmaxPair pair = softmax_pair(writer.graph, writer.plan, stage);
   if (pair.sum < 0 || !writer.wants("explicit_vectors")) return false;
   const Value& maximum = writer.graph.at(pair.maximum);
   const Shape& shape = writer.graph.shape(maximum.operands[0]);

@@ -23,6 +23,7 @@ void to_json(Json& json, const Evaluation& e) {
               {"timing", e.timing ? Json(*e.timing) : Json()},
               {"created_at", e.created_at},
               {"updated_at", e.updated_at}};
+  if (e.estimate) json["estimate"] = *e.estimate;
 }
 
 void from_json(const Json& json, Evaluation& e) {
@@ -35,6 +36,7 @@ void from_json(const Json& json, Evaluation& e) {
   e.timing = timing.is_null() ? std::nullopt : std::optional(timing.get<TimingRecord>());
   json.at("created_at").get_to(e.created_at);
   json.at("updated_at").get_to(e.updated_at);
+  e.estimate = json.contains("estimate") ? std::optional(json.at("estimate").get<EstimateRecord>()) : std::nullopt;
 }
 
 }  // namespace kw

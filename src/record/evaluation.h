@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "record/estimate.h"
 #include "record/timing.h"
 #include "record/verdict.h"
 
@@ -38,9 +39,10 @@ struct Evaluation {
   std::string kernel_source;
   std::string kernel_file;  // where it was read from; may have changed since
   VerdictRecord verdict;
-  std::optional<TimingRecord> timing;  // none when it did not pass, or was only checked
-  std::string created_at;              // UTC, ISO 8601; given by the archive
-  std::string updated_at;              // later than created_at when a timing was added
+  std::optional<TimingRecord> timing;      // none when it did not pass, or was only checked
+  std::optional<EstimateRecord> estimate;  // of kernels for a GPU that is not here
+  std::string created_at;                  // UTC, ISO 8601; given by the archive
+  std::string updated_at;                  // later than created_at when a timing was added
 };
 
 void to_json(Json& json, const EvaluationKey& key);

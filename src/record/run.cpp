@@ -27,6 +27,8 @@ void to_json(Json& json, const RunOptions& o) {
               {"islands", o.islands}, {"precision", o.precision}, {"threads", o.threads}};
   put_if_any(json, "model", o.model);
   put_if_any(json, "base_url", o.base_url);
+  if (o.is_estimated()) json["dsl"] = o.dsl;
+  put_if_any(json, "machine", o.machine);
 }
 
 void from_json(const Json& json, RunOptions& o) {
@@ -39,6 +41,8 @@ void from_json(const Json& json, RunOptions& o) {
   json.at("threads").get_to(o.threads);
   get_if_any(json, "model", o.model);
   get_if_any(json, "base_url", o.base_url);
+  get_if_any(json, "dsl", o.dsl);
+  get_if_any(json, "machine", o.machine);
 }
 
 void to_json(Json& json, const Proposal& p) {
@@ -132,6 +136,9 @@ void to_json(Json& json, const RunRecord& r) {
               {"created_at", r.created_at},
               {"updated_at", r.updated_at}};
   put_if_any(json, "stages", r.stages);
+  if (r.estimate) json["estimate"] = *r.estimate;
+  put_if_any(json, "reference", r.reference);
+  if (r.reference_seconds > 0) json["reference_seconds"] = r.reference_seconds;
 }
 
 void from_json(const Json& json, RunRecord& r) {
@@ -157,6 +164,9 @@ void from_json(const Json& json, RunRecord& r) {
   json.at("created_at").get_to(r.created_at);
   json.at("updated_at").get_to(r.updated_at);
   get_if_any(json, "stages", r.stages);
+  if (json.contains("estimate")) r.estimate = json.at("estimate").get<EstimateRecord>();
+  get_if_any(json, "reference", r.reference);
+  get_if_any(json, "reference_seconds", r.reference_seconds);
 }
 
 }  // namespace kw

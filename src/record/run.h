@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "record/estimate.h"
 #include "record/kernel.h"
 #include "record/profile.h"
 #include "record/strategy.h"
@@ -26,6 +27,10 @@ struct RunOptions {
   int threads = 0;
   std::string model;     // that takes part in the search; empty: the playbook alone
   std::string base_url;  // where it is served, if not where its provider usually does
+  std::string dsl = "cpp";
+  std::string machine;  // the GPU that kernels in CUDA are for, by data sheet; empty: this machine
+  // Kernels for a GPU that is not here are compared by estimates: nothing of such a run was timed.
+  [[nodiscard]] bool is_estimated() const { return dsl != "cpp"; }
 };
 
 // What a policy wants evaluated next.
@@ -49,8 +54,8 @@ struct Individual {
   std::vector<AlignedStrategy> strategies;  // what the kernel really does
   Verdict verdict = Verdict::mistrusted;
   std::string diagnosis;       // one sentence; empty when passed
-  double seconds = 0;          // of a call; 0 when it was not timed
-  double speedup = 0;          // over eager; 0 when it was not timed
+  double seconds = 0;          // of a call; 0 when it was not timed. Of a run that is estimated: the estimate
+  double speedup = 0;          // over eager, or over the run's reference by estimates; 0 when it was not timed
   Interval interval;           // of the speedup
   std::vector<double> ratios;  // of the pairs of blocks that the speedup is the centre of; none when it was not timed
   double share_of_ceiling = 0;
@@ -80,16 +85,19 @@ struct RunRecord {
   std::string machine_id;
   std::string zone;
   std::string workload_class;
-  std::string shape;                      // of its outputs and inputs in a few words, for finding similar problems
-  std::int64_t ledger_limit = 0;          // entries of the ledger up to here were known when it began
-  std::int64_t lesson_limit = 0;          // and lessons
-  std::string state = "running";          // running, done, stopped
-  std::string ending;                     // why it ended: "the time is up", ...
-  double elapsed_seconds = 0;             // over all its sessions
-  std::map<std::string, double> stages;   // where the time of its trials went, in seconds: writing, compiling, ...
-  std::int64_t winner = -1;               // index of an individual
-  std::optional<TimingRecord> confirmed;  // the winner's fresh measurement
-  ProfileRecord profile;                  // of the winner
+  std::string shape;                       // of its outputs and inputs in a few words, for finding similar problems
+  std::int64_t ledger_limit = 0;           // entries of the ledger up to here were known when it began
+  std::int64_t lesson_limit = 0;           // and lessons
+  std::string state = "running";           // running, done, stopped
+  std::string ending;                      // why it ended: "the time is up", ...
+  double elapsed_seconds = 0;              // over all its sessions
+  std::map<std::string, double> stages;    // where the time of its trials went, in seconds: writing, compiling, ...
+  std::int64_t winner = -1;                // index of an individual
+  std::optional<TimingRecord> confirmed;   // the winner's fresh measurement
+  std::optional<EstimateRecord> estimate;  // or, for a GPU that is not here, its fresh estimate
+  std::string reference;                   // what estimates are compared with, in words: "the plain kernel"
+  double reference_seconds = 0;            // its estimate
+  ProfileRecord profile;                   // of the winner
   std::string created_at, updated_at;
 };
 

@@ -4,7 +4,12 @@
 
 namespace kw {
 
-std::span<const std::string_view> levers() {
+std::span<const std::string_view> levers(std::string_view target) {
+  static constexpr std::array<std::string_view, 16> kGpuLevers{
+      "coalesce",    "vectorise",       "shared_tile",      "register_tile",   "fuse",         "layout",
+      "warp_reduce", "async_copy",      "tensor_core",      "occupancy",       "launch_shape", "unroll",
+      "split_work",  "reuse_registers", "online_algorithm", "approximate_math"};
+  if (target == "gpu") return kGpuLevers;
   static constexpr std::array<std::string_view, 17> kLevers{
       "parallelise", "vectorise",        "cache_tile",    "register_tile", "fuse",           "reorder_loops",
       "pack",        "prefetch",         "stream_stores", "unroll",        "reduction_tree", "online_algorithm",
@@ -66,6 +71,7 @@ void to_json(Json& json, const Strategy& s) {
               {"conflicts", s.conflicts},
               {"needs", s.needs},
               {"why", s.why}};
+  if (s.target != "cpu") json["target"] = s.target;
 }
 
 void from_json(const Json& json, Strategy& s) {
@@ -79,6 +85,7 @@ void from_json(const Json& json, Strategy& s) {
   const auto optional = [&](const char* key, auto& field) {
     if (json.contains(key)) json.at(key).get_to(field);
   };
+  optional("target", s.target);
   optional("classes", s.classes);
   optional("when", s.when);
   optional("knobs", s.knobs);

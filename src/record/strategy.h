@@ -13,7 +13,7 @@ namespace kw {
 
 // One thing to look for in a kernel that claims a strategy.
 struct EvidenceCheck {
-  std::string where;    // source, assembly (every function of the kernel's object), hot_loop (the innermost hot loops alone)
+  std::string where;    // source, assembly (every function of the kernel's object), hot_loop (the innermost hot loops alone), ptx
   std::string pattern;  // a regular expression (ECMAScript), matched within one line
   bool absent = false;  // it must not be there
   std::string isa;      // x86 or arm: says nothing elsewhere; empty: on all
@@ -22,7 +22,8 @@ struct EvidenceCheck {
 struct Strategy {
   std::string id;                    // unique, snake_case
   std::string name;                  // in words: "keep a 12x32 output tile in registers"
-  std::string lever;                 // one of levers()
+  std::string target = "cpu";        // cpu or gpu: what kernels it is for
+  std::string lever;                 // one of levers(target)
   std::vector<std::string> zones;    // where it should pay: memory, balanced, compute, latency
   std::vector<std::string> classes;  // workload classes; empty: all
   std::string applies;               // to what, in words
@@ -37,7 +38,7 @@ struct Strategy {
 };
 
 // The closed vocabularies: of levers, of zones, and of the names that workload classes have.
-std::span<const std::string_view> levers();
+std::span<const std::string_view> levers(std::string_view target = "cpu");
 std::span<const std::string_view> zones();
 std::span<const std::string_view> workload_classes();
 

@@ -33,7 +33,13 @@ std::string header_text(const RunRecord& run, std::size_t tried, const Paint& pa
   if (!run.problem_file.empty()) text += fmt::format(" ({})", run.problem_file);
   text += fmt::format("\n{:<11} {}, seed {}, precision {}", "search", run.options.search, run.options.seed, run.options.precision);
   if (run.options.islands > 1) text += fmt::format(", {} islands", run.options.islands);
-  if (run.options.threads > 0) text += fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s");
+  if (run.options.is_estimated())
+    text += fmt::format("\n{:<11} {} for {}: estimated on a virtual GPU, nothing was timed", "kernels", run.options.dsl,
+                        run.estimate                  ? run.estimate->gpu_name
+                        : run.options.machine.empty() ? "a100"
+                                                      : run.options.machine);
+  else if (run.options.threads > 0)
+    text += fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s");
   text += fmt::format("\n{:<11} {}{} after {}, {} evaluation{}\n", "state", run.state,
                       run.ending.empty() ? "" : " (" + run.ending + ")", human_duration(run.elapsed_seconds), tried,
                       tried == 1 ? "" : "s");
@@ -53,7 +59,13 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
   std::string text =
       fmt::format("\n{} {} ({}, generation {}, by {})\n", paint.strong(run.winner >= 0 ? "winner     " : "best so far"), best.index,
                   best.proposal.origin, best.proposal.generation, best.kernel.author);
-  if (run.confirmed && best.index == run.winner) {
+  if (run.options.is_estimated()) {
+    const bool confirmed = run.estimate && best.index == run.winner;
+    const double gain = confirmed && run.reference_seconds > 0 ? run.reference_seconds / run.estimate->seconds : best.speedup;
+    text += fmt::format("  {:<10}{:>8}  over {} (estimate): {} against {} a call\n", "gain", times(gain), run.reference,
+                        human_seconds(confirmed ? run.estimate->seconds : best.seconds), human_seconds(run.reference_seconds));
+    if (confirmed) text += text_of(*run.estimate, paint);
+  } else if (run.confirmed && best.index == run.winner) {
     text += text_of(*run.confirmed, paint);
   } else if (best.speedup > 0) {
     const std::string speedup = fmt::format("{:>9}", times(best.speedup));
@@ -105,7 +117,8 @@ std::string changes_text(const Individual* parent, const Individual& child) {
 }
 
 // From a seed to the winner, through the better of two parents.
-std::string lineage_text(const std::vector<Individual>& individuals, const Individual& best, const Paint& paint) {
+std::string lineage_text(const std::vector<Individual>& individuals, const Individual& best, const std::string& unit,
+                         const Paint& paint) {
   std::vector<const Individual*> chain{&best};
   std::vector<std::vector<std::int64_t>> others{{}};
   while (true) {
@@ -121,7 +134,7 @@ std::string lineage_text(const std::vector<Individual>& individuals, const Indiv
     chain.push_back(parent);
     others.emplace_back();
   }
-  std::string text = fmt::format("\n{}\n", paint.strong("lineage"));
+  std::string text = fmt::format("\n{}{}\n", paint.strong("lineage"), unit);
   for (std::size_t step = chain.size(); step-- > 0;) {
     const std::size_t from_start = chain.size() - 1 - step;
     if (chain.size() > kMostLineage && from_start >= kMostLineage / 2 && step >= kMostLineage / 2) {
@@ -162,7 +175,7 @@ std::string tried_text(const std::vector<Individual>& individuals, const Paint& 
   return text;
 }
 
-std::string progress_text(const std::vector<Individual>& individuals, const Paint& paint) {
+std::string progress_text(const std::vector<Individual>& individuals, const std::string& unit, const Paint& paint) {
   struct Improvement {
     const Individual* individual;
     double seconds;
@@ -176,7 +189,7 @@ std::string progress_text(const std::vector<Individual>& individuals, const Pain
     improvements.push_back({&individual, spent});
   }
   if (improvements.empty()) return "";
-  std::string text = fmt::format("\n{}\n", paint.strong("progress"));
+  std::string text = fmt::format("\n{}{}\n", paint.strong("progress"), unit);
   const std::size_t skipped = improvements.size() > kMostProgress ? improvements.size() - kMostProgress : 0;
   for (std::size_t i = 0; i < improvements.size(); ++i) {
     if (skipped > 0 && i >= 1 && i < 1 + skipped) {
@@ -256,23 +269,26 @@ std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint) {
     // 2026-01-02T03:04:05Z: the seconds say nothing to a person.
     std::string when = run.created_at.substr(0, 16);
     std::replace(when.begin(), when.end(), 'T', ' ');
+    const bool estimated = run.options.is_estimated();
     table.add({run.id, run.problem_name, run.options.search, run.state, std::to_string(summary.evaluations),
-               times(summary.best_speedup), human_duration(run.elapsed_seconds), when});
-    if (summary.best_speedup > 1) table.paint_last(5, true);
+               times(summary.best_speedup) + (estimated && summary.best_speedup > 0 ? " (estimate)" : ""),
+               human_duration(run.elapsed_seconds), when});
+    if (summary.best_speedup > 1 && !estimated) table.paint_last(5, true);
   }
   return table.text(paint);
 }
 
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
+  const std::string unit = run.options.is_estimated() ? fmt::format("  (over {}, estimates)", run.reference) : "";
   std::string text = header_text(run, individuals.size(), paint);
   if (const Individual* best = best_of(run, individuals)) {
     text += winner_text(run, *best, paint);
-    text += lineage_text(individuals, *best, paint);
+    text += lineage_text(individuals, *best, unit, paint);
   } else {
     text += "\nno kernel has passed\n";
   }
   if (!individuals.empty())
-    text += tried_text(individuals, paint) + progress_text(individuals, paint) + failures_text(individuals, paint);
+    text += tried_text(individuals, paint) + progress_text(individuals, unit, paint) + failures_text(individuals, paint);
   return text;
 }
 
@@ -281,7 +297,8 @@ std::string ledger_text(const std::vector<LedgerLine>& rows, const Paint& paint)
   TextTable table({"strategy", "zone", "class", "predicted", "measured", "95%", "n", "failed"}, {3, 4, 6, 7});
   for (const LedgerLine& row : rows) {
     const bool known = row.comparisons > 0;
-    table.add({row.strategy, row.zone, row.workload_class, times(row.predicted), known ? times(row.measured) : "-",
+    table.add({row.strategy, row.zone, row.workload_class, times(row.predicted),
+               known ? times(row.measured) + (row.estimated ? " (estimate)" : "") : "-",
                known ? fmt::format("{:.2f} to {:.2f}", row.low, row.high) : "-", std::to_string(row.comparisons),
                std::to_string(row.failures)});
     if (known && row.low > 1) table.paint_last(4, true);
@@ -299,10 +316,13 @@ std::string live_table(const LiveState& state, const Paint& paint) {
   const auto plain = [&](std::string text) { return clipped(std::move(text), room); };
 
   const bool has_best = state.best_speedup > 0;
-  std::string best = plain(has_best ? fmt::format("{} eager ({:.2f} to {:.2f}), individual {}", times(state.best_speedup),
-                                                  state.interval.low, state.interval.high, state.best_index)
-                                    : "nothing has passed yet");
-  if (has_best && state.interval.low > 1) {
+  const bool estimated = !state.estimated_on.empty();
+  std::string best = plain(!has_best   ? "nothing has passed yet"
+                           : estimated ? fmt::format("{} over {} (estimate on {}), individual {}", times(state.best_speedup),
+                                                     state.reference, state.estimated_on, state.best_index)
+                                       : fmt::format("{} eager ({:.2f} to {:.2f}), individual {}", times(state.best_speedup),
+                                                     state.interval.low, state.interval.high, state.best_index));
+  if (has_best && !estimated && state.interval.low > 1) {
     const auto end = std::min(best.find(' '), best.size());
     best = paint.good(best.substr(0, end)) + best.substr(end);
   }
@@ -329,9 +349,14 @@ std::string live_table(const LiveState& state, const Paint& paint) {
 
 std::string live_line(const LiveState& state) {
   std::string text = fmt::format("{}: ", state.phase.empty() ? state.search : state.phase);
-  text += state.best_speedup > 0 ? fmt::format("best {} ({:.2f} to {:.2f}), {:.0f}% of the ceiling", times(state.best_speedup),
-                                               state.interval.low, state.interval.high, state.share_of_ceiling * 100)
-                                 : "nothing has passed yet";
+  if (state.best_speedup <= 0)
+    text += "nothing has passed yet";
+  else if (!state.estimated_on.empty())
+    text += fmt::format("best {} over {} (estimate on {}), {:.0f}% of the roofline", times(state.best_speedup), state.reference,
+                        state.estimated_on, state.share_of_ceiling * 100);
+  else
+    text += fmt::format("best {} ({:.2f} to {:.2f}), {:.0f}% of the ceiling", times(state.best_speedup), state.interval.low,
+                        state.interval.high, state.share_of_ceiling * 100);
   text += fmt::format(", {} tried ({:.1f} a minute), {} failed", state.evaluations, per_minute(state), failed_in(state));
   if (const std::string left = left_text(state); !left.empty()) text += ", " + left;
   return text;

@@ -29,6 +29,7 @@ struct LedgerLine {
   double low = 1, high = 1;
   int comparisons = 0;
   int failures = 0;
+  bool estimated = false;  // for GPUs: by estimates, not by timings
 };
 
 // Where a run stands, while it is going on.
@@ -47,7 +48,9 @@ struct LiveState {
   double elapsed_seconds = 0;
   std::optional<double> seconds_left;
   std::optional<int> evaluations_left;
-  std::size_t width = 100;  // columns of the terminal: no line is longer
+  std::string estimated_on;  // the GPU, where nothing is timed
+  std::string reference;     // what estimates are compared with
+  std::size_t width = 100;   // columns of the terminal: no line is longer
 };
 
 // The winner; while there is none, the fastest that has passed; null where nothing has.

@@ -142,4 +142,31 @@ std::string text_of(const TimingRecord& timing, const Paint& paint) {
   return text;
 }
 
+std::string text_of(const EstimateRecord& estimate, const Paint& paint) {
+  constexpr std::size_t kMostLaunches = 8, kMostResources = 5;
+  std::string text = fmt::format(
+      "  {:<10}{} a call on {}, limited by {}, {:.0f}% of the speed of light (an estimate, not a measurement)\n", "estimate",
+      human_seconds(estimate.seconds), estimate.gpu_name, estimate.limiting, 100 * estimate.share_of_speed_of_light);
+  text += fmt::format("  {:<10}{}: no call below {}, {:.0f}% of that roofline\n", "zone", estimate.zone,
+                      human_seconds(estimate.floor_seconds), 100 * estimate.share_of_ceiling);
+  for (std::size_t i = 0; i < std::min(estimate.launches.size(), kMostLaunches); ++i) {
+    const LaunchEstimate& each = estimate.launches[i];
+    text += fmt::format("  {:<10}{}{}  <<<{}, {}>>>  {}, {}\n", "launch", each.kernel.substr(0, 60),
+                        each.launches > 1 ? fmt::format(" ({} times)", each.launches) : "", fmt::join(each.grid, "x"),
+                        fmt::join(each.block, "x"), human_seconds(each.seconds), each.limiting);
+    std::vector<std::string> shares;
+    for (std::size_t r = 0; r < std::min(each.resources.size(), kMostResources); ++r)
+      shares.push_back(fmt::format("{} {:.0f}%", each.resources[r].resource, 100 * each.resources[r].share));
+    text += paint.faint(fmt::format(
+        "  {:<10}{}; occupancy {:.0f}% ({}), {} registers{}, {} bytes shared, {:.2f} waves\n", "", fmt::join(shares, ", "),
+        100 * each.occupancy, each.occupancy_limiter, each.registers > 0 ? std::to_string(each.registers) : "unknown",
+        each.spill_bytes > 0 ? fmt::format(", {} bytes of spills", each.spill_bytes) : "", each.shared_bytes, each.waves));
+    for (const auto& note : each.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "", note));
+  }
+  if (estimate.launches.size() > kMostLaunches)
+    text += fmt::format("  {:<10}... and {} more kernels\n", "", estimate.launches.size() - kMostLaunches);
+  for (const auto& note : estimate.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "note", note));
+  return text;
+}
+
 }  // namespace kw

@@ -24,5 +24,6 @@ std::string text_of(const ProblemDescription& problem, const WorkloadClass& work
                     const Roofline& roofline, int threads, const std::string& declaration, const Paint& paint);
 std::string text_of(const VerdictRecord& verdict, const Paint& paint);
 std::string text_of(const TimingRecord& timing, const Paint& paint);
+std::string text_of(const EstimateRecord& estimate, const Paint& paint);
 
 }  // namespace kw

@@ -31,6 +31,17 @@ struct Argument {
   std::uint64_t poison = 0;  // an output's fill, 8 bytes repeated
 };
 
+// A virtual GPU in the runner's process, for kernels in CUDA.
+struct GpuSpec {
+  std::string library;  // libkw_cudart.so, as the runner sees it; empty: no GPU
+  std::string gpu;      // a data sheet's id or file
+  bool checks = true;
+  bool counters = false;
+  int threads = 1;            // of the host
+  double launch_seconds = 0;  // that a launch may take
+  std::string facts;          // of ptxas, as JSON
+};
+
 struct Spec {
   std::string object;  // the kernel's shared object, as the runner sees it
   int threads = 1;
@@ -40,6 +51,7 @@ struct Spec {
   int slots = 1;              // how many sets of inputs are there at once
   int out_slots = 1;          // how many sets of outputs
   std::vector<Argument> arguments;
+  GpuSpec gpu;
 
   // The data file: the weights' regions, then for each slot the inputs' regions, all in the order of the arguments.
   // A scalar's region is one page with its 8 bytes.

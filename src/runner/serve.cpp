@@ -16,6 +16,7 @@
 #include "base/cores.h"
 #include "runner/buffers.h"
 #include "runner/crash_reporter.h"
+#include "runner/gpu_host.h"
 #include "sandbox/seccomp_filter.h"
 
 namespace kw::runner {
@@ -85,19 +86,26 @@ double heap_bytes() {
 }
 
 // A ticket goes back with the answer that it asked for, so that a message of the kernel's own making stands out.
-void prepare(Kernel& kernel, const Buffers& buffers, const Json& order) {
+void prepare(Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& order) {
   const Json ticket = order.value("ticket", Json());
   if (kernel.prepare == nullptr) return tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", 0}, {"bytes", 0}});
   if (kernel.state != nullptr && kernel.release != nullptr) kernel.release(kernel.state);
-  const auto slots = buffers.arguments(0, 0);
+  auto slots = buffers.arguments(0, 0);
+  if (gpu != nullptr) {
+    gpu->bring(slots);
+    slots = gpu->arguments(slots);
+    gpu->begin();
+  }
   const double before = heap_bytes();
   const auto start = Clock::now();
   kernel.state = kernel.prepare(slots.data());
   const std::chrono::duration<double> took = Clock::now() - start;
-  tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", took.count()}, {"bytes", std::max(0.0, heap_bytes() - before)}});
+  Json done{{"event", "prepared"}, {"ticket", ticket}, {"seconds", took.count()}, {"bytes", std::max(0.0, heap_bytes() - before)}};
+  if (gpu != nullptr) done["gpu"] = gpu->end(slots, false);
+  tell(done);
 }
 
-void call(const Kernel& kernel, const Buffers& buffers, const Json& order) {
+void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& order) {
   const auto slots = order.at("slots").get<std::vector<int>>();
   const auto outs = order.at("outs").get<std::vector<int>>();
   std::vector<std::vector<void*>> arguments;
@@ -107,10 +115,18 @@ void call(const Kernel& kernel, const Buffers& buffers, const Json& order) {
   std::vector<std::int64_t> nanoseconds(slots.size());
   fenv_t before, after;
   std::fegetenv(&before);
+  Json seen = Json::array();  // by the virtual GPU
   for (std::size_t i = 0; i < slots.size(); ++i) {
+    std::vector<void*> given = arguments[i];
+    if (gpu != nullptr) {
+      gpu->bring(given);
+      given = gpu->arguments(given);
+      gpu->begin();
+    }
     const auto start = Clock::now();
-    kernel.call(kernel.state, arguments[i].data());
+    kernel.call(kernel.state, given.data());
     nanoseconds[i] = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    if (gpu != nullptr) seen.push_back(gpu->end(arguments[i], true));
   }
   std::fegetenv(&after);
 #if defined(__x86_64__)
@@ -119,10 +135,10 @@ void call(const Kernel& kernel, const Buffers& buffers, const Json& order) {
   const bool changed = false;
 #endif
   std::fesetenv(&before);
-  tell({{"event", "done"},
-        {"ticket", order.value("ticket", Json())},
-        {"nanoseconds", nanoseconds},
-        {"float_state_changed", changed}});
+  Json done{
+      {"event", "done"}, {"ticket", order.value("ticket", Json())}, {"nanoseconds", nanoseconds}, {"float_state_changed", changed}};
+  if (gpu != nullptr) done["gpu"] = std::move(seen);
+  tell(done);
 }
 
 Json receive() {
@@ -159,7 +175,13 @@ int serve() {
   make_thread_pool(spec->threads);
   auto buffers = Buffers::map(*spec, kDataDescriptor);
   if (!buffers) give_up("start", buffers.error().message);
-  tell({{"event", "mapped"}, {"addresses", addresses(*spec, *buffers)}});
+  std::unique_ptr<GpuHost> gpu;
+  if (!spec->gpu.library.empty()) {
+    auto opened = GpuHost::open(*spec);
+    if (!opened) give_up("start", opened.error().message);
+    gpu = std::move(*opened);
+  }
+  tell({{"event", "mapped"}, {"addresses", addresses(*spec, *buffers)}, {"device", gpu ? Json(gpu->addresses()) : Json::array()}});
   std::optional<sandbox::RunnerFilters> filters;
   const auto must = [](Status status) {
     if (!status) give_up("start", status.error().message);
@@ -167,7 +189,7 @@ int serve() {
   if (spec->guarded) {
     install_crash_reporter(kControlDescriptor);
     must(sandbox::install_violation_reporter(kControlDescriptor));
-    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false});
+    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false, gpu != nullptr});
     if (!prepared) give_up("start", prepared.error().message);
     filters = std::move(*prepared);
     must(filters->install_load());
@@ -182,9 +204,9 @@ int serve() {
     const std::string op = message.value("op", "");
     try {
       if (op == "prepare")
-        prepare(kernel, *buffers, message);
+        prepare(kernel, *buffers, gpu.get(), message);
       else if (op == "call")
-        call(kernel, *buffers, message);
+        call(kernel, *buffers, gpu.get(), message);
       else
         ::_exit(0);
     } catch (const std::exception& e) {

@@ -108,7 +108,7 @@ Result<BpfProgram> run_program(const FilterOptions& options) {
   filter.rule(allow, "read", {is(0, static_cast<std::uint64_t>(options.control_fd))});
   // Without an address of its choosing: a kernel could else lay memory over the inputs.
   filter.rule(allow, "mmap", {is(0, 0), bits(2, PROT_EXEC, 0), bits(3, MAP_FIXED | MAP_FIXED_NOREPLACE, 0)});
-  if (options.threads) filter.rule(allow, "mprotect", {bits(2, PROT_EXEC, 0)});  // new stacks
+  if (options.threads || options.protections) filter.rule(allow, "mprotect", {bits(2, PROT_EXEC, 0)});  // new stacks, among others
   return filter.build();
 }
 

@@ -13,8 +13,9 @@
 namespace kw::sandbox {
 
 struct FilterOptions {
-  int control_fd = 3;    // may be read, written and polled
-  bool threads = false;  // new threads of this process are allowed; new processes never are
+  int control_fd = 3;        // may be read, written and polled
+  bool threads = false;      // new threads of this process are allowed; new processes never are
+  bool protections = false;  // protections of memory may change, but never to executable: a virtual GPU closes its memory
 };
 
 // Both stages are built before the first is installed, since building needs calls that the first forbids.

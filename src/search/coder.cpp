@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "playbook/gpu_playbook.h"
 #include "playbook/playbook.h"
 
 namespace kw {
@@ -26,6 +27,37 @@ class PlaybookCoder : public Coder {
   Playbook playbook_;
 };
 
+class GpuPlaybookCoder : public Coder {
+ public:
+  explicit GpuPlaybookCoder(GpuPlaybook playbook) : playbook_(std::move(playbook)) {}
+  [[nodiscard]] const Features& features() const override { return playbook_.features(); }
+  [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const override {
+    return playbook_.write(strategies);
+  }
+
+ private:
+  GpuPlaybook playbook_;
+};
+
+GpuFacts facts_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
+  GpuFacts facts;
+  facts.compute_capability = sheet.cc_major * 10 + sheet.cc_minor;
+  facts.sms = sheet.sm_count;
+  facts.max_threads_per_sm = sheet.per_sm.threads;
+  facts.shared_bytes_per_block = static_cast<int>(sheet.per_sm.shared_bytes_per_block_optin);
+  facts.shared_bytes_per_sm = static_cast<int>(sheet.per_sm.shared_bytes);
+  facts.registers_per_sm = sheet.per_sm.registers;
+  facts.memory_bytes_per_second = sheet.memory_gb_per_s * 1e9;
+  facts.fp32_flops = sheet.peak_tflops.at("fp32") * 1e12;
+  facts.precision = precision;
+  return facts;
+}
+
+Error about(const ProblemDescription& problem, Error error) {
+  error.message = problem.name + ": " + error.message;
+  return error;
+}
+
 class NoCoder : public Coder {
  public:
   [[nodiscard]] const Features& features() const override { return features_; }
@@ -44,12 +76,15 @@ std::unique_ptr<Coder> no_coder() { return std::make_unique<NoCoder>(); }
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads) {
   const MachineFacts facts{threads, machine.l1d_bytes, machine.l2_bytes, machine.l3_bytes, vector_bytes_of(machine)};
   auto playbook = Playbook::read(problem, facts);
-  if (!playbook) {
-    Error error = std::move(playbook.error());
-    error.message = problem.name + ": " + error.message;
-    return error;
-  }
+  if (!playbook) return about(problem, std::move(playbook.error()));
   return std::unique_ptr<Coder>(std::make_unique<PlaybookCoder>(std::move(*playbook)));
+}
+
+Result<std::unique_ptr<Coder>> gpu_playbook_coder(const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
+                                                  const std::string& precision, const std::string& dsl) {
+  auto playbook = GpuPlaybook::read(problem, facts_of(sheet, precision), dsl);
+  if (!playbook) return about(problem, std::move(playbook.error()));
+  return std::unique_ptr<Coder>(std::make_unique<GpuPlaybookCoder>(std::move(*playbook)));
 }
 
 std::vector<std::string> usable_by(const Coder& coder, const StrategyPool& pool, const std::vector<std::string>& ids) {

@@ -8,6 +8,7 @@
 #include "record/problem.h"
 #include "record/strategy.h"
 #include "strategy/pool.h"
+#include "vgpu/gpu_sheet.h"
 
 namespace kw {
 
@@ -22,6 +23,10 @@ class Coder {
 
 // The embedded playbook; an error names the operations that it does not know.
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads);
+
+// The same for a GPU, in cuda-c or cute.
+Result<std::unique_ptr<Coder>> gpu_playbook_coder(const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
+                                                  const std::string& precision, const std::string& dsl);
 
 // For problems that the playbook does not know, where a model works alone: no features, and every request is declined.
 std::unique_ptr<Coder> no_coder();

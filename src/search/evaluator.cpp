@@ -1,5 +1,7 @@
 #include "search/evaluator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +16,8 @@ namespace {
 
 // Changes whenever verdicts or timings may.
 constexpr std::string_view kEvaluatorVersion = "3";
+// How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
+constexpr double kBaselinesOfGpu = 3;
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
 OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision) {
@@ -89,7 +93,8 @@ Result<EvaluationKey> Evaluator::key_of(const ProblemSource& problem, const Cand
   key.problem_hash = problem.description.source_hash;
   key.machine_id = machine_.id;
   KW_TRY(key.compiler, candidate.dsl().compiler_version());
-  key.flags = fmt::format("{}", fmt::join(candidate.dsl().flags(), " "));
+  KW_TRY(const auto flags, candidate.dsl().flags(compile_options()));
+  key.flags = fmt::format("{}", fmt::join(flags, " "));
   key.torch_version = problem.description.torch_version;
   key.evaluator_version = kEvaluatorVersion;
   key.precision = options_.precision;
@@ -113,6 +118,8 @@ VerifyOptions Evaluator::verify_options() const {
   verify.fresh = options_.fresh;
   verify.call_timeout = options_.call_timeout;
   verify.compile_timeout = options_.compile_timeout;
+  verify.gpu = options_.gpu;
+  verify.gpu_seconds = options_.gpu_seconds;
   verify.progress = options_.progress;
   return verify;
 }
@@ -154,7 +161,48 @@ Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& can
   return Evaluated{std::move(*kept), false};
 }
 
+Result<vgpu::GpuSheet> Evaluator::gpu_sheet() const {
+  return vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu));
+}
+
+Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candidate& candidate, std::uint64_t draw) {
+  KW_TRY(const vgpu::GpuSheet sheet, gpu_sheet());
+  EstimateOptions estimate;
+  estimate.mode = mode_;
+  estimate.threads = threads_;
+  estimate.cores = cores_;
+  estimate.precision = options_.precision;
+  estimate.call_timeout = options_.call_timeout;
+  estimate.progress = options_.progress;
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(const TensorSet set, store.get(draw, verification_kinds().front(), oracle_));
+  return estimate_on_gpu(candidate, problem.description, set, sheet, estimate);
+}
+
+// There is nothing to time without a GPU: a right kernel is counted, and its time there estimated.
+Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
+  KW_TRY(Evaluated evaluated, verify(problem, candidate, command));
+  Evaluation& evaluation = evaluated.evaluation;
+  if (evaluation.verdict.verdict != Verdict::passed || evaluation.estimate) return evaluated;
+  KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
+  if (!compiled.kernel)
+    return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
+                          "verify it with --again");
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(Estimation estimation, estimate(problem, candidate, options_.seed.value_or(store.pick_draw(false))));
+  if (estimation.estimate) {
+    KW_CHECK(archive_->put_estimate(evaluation.id, *estimation.estimate));
+  } else {
+    evaluation.verdict.verdict = estimation.verdict;
+    evaluation.verdict.diagnosis = std::move(estimation.diagnosis);
+    KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
+  }
+  KW_TRY(auto kept, archive_->get_evaluation(evaluation.id));
+  return Evaluated{std::move(*kept), false};
+}
+
 Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
+  if (candidate.dsl().on_gpu) return measure_on_gpu(problem, candidate, command);
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   KW_CHECK(warm_up());
   const auto has_baselines = [&](const TimingRecord& timing) {
@@ -207,6 +255,7 @@ Result<Evaluated> Evaluator::confirm(const ProblemSource& problem, Candidate& ca
   options_.fresh = options_.again = true;
   options_.seed.reset();
   options_.seconds_per_baseline = seconds_per_baseline;
+  options_.gpu_seconds = std::min(options_.gpu_seconds, kBaselinesOfGpu * seconds_per_baseline);
   auto confirmed = measure(problem, candidate, command);
   options_ = usual;
   return confirmed;

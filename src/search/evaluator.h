@@ -6,6 +6,7 @@
 
 #include "archive/archive.h"
 #include "dsl/candidate.h"
+#include "measure/gpu_estimate.h"
 #include "measure/measure.h"
 #include "problem/tensor_sets.h"
 #include "verify/verify.h"
@@ -26,6 +27,8 @@ struct EvaluatorOptions {
   int least_pairs = 12;
   bool eager = true;
   bool compile = true;
+  std::string gpu;          // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  double gpu_seconds = 45;  // of calls in a verification on a virtual GPU, more or less
   std::function<void(std::string_view)> progress;
 };
 
@@ -47,6 +50,8 @@ class Evaluator {
   Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
   // Verifies first where that has not been done.
   Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // The estimate of a compiled kernel in CUDA, on inputs of this draw; nothing is archived.
+  Result<Estimation> estimate(const ProblemSource& problem, const Candidate& candidate, std::uint64_t draw);
   // Verifies and measures with inputs that nothing has seen before, whatever the archive knows.
   Result<Evaluated> confirm(const ProblemSource& problem, Candidate& candidate, const std::string& command,
                             double seconds_per_baseline);
@@ -60,7 +65,14 @@ class Evaluator {
   [[nodiscard]] Archive& archive() { return *archive_; }
   [[nodiscard]] const EvaluatorOptions& options() const { return options_; }
   [[nodiscard]] MeasureOptions measure_options() const;
-  [[nodiscard]] CompileOptions compile_options() const { return CompileOptions::within(options_.compile_timeout, mode_); }
+  [[nodiscard]] CompileOptions compile_options() const {
+    CompileOptions options = CompileOptions::within(options_.compile_timeout, mode_);
+    options.gpu = options_.gpu;
+    return options;
+  }
+  void use_gpu(std::string sheet) { options_.gpu = std::move(sheet); }
+  // Of the GPU that kernels in CUDA are for.
+  [[nodiscard]] Result<vgpu::GpuSheet> gpu_sheet() const;
   // Puts the problem and the machine into the archive, which everything about them there refers to.
   Status archive_subjects(const ProblemSource& problem);
   // What outputs of timed calls go through.
@@ -70,6 +82,7 @@ class Evaluator {
  private:
   Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
   [[nodiscard]] VerifyOptions verify_options() const;
+  Result<Evaluated> measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
 
   EvaluatorOptions options_;

@@ -33,6 +33,13 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
     text.back() = '.';
     text += "\n";
   }
+  if (run.estimate) {
+    text += fmt::format("// Estimated for {}, not measured: {:.3g} us a call, limited by {}", run.estimate->gpu_name,
+                        run.estimate->seconds * 1e6, run.estimate->limiting);
+    if (run.reference_seconds > 0 && run.estimate->seconds > 0)
+      text += fmt::format("; {:.2f}x over {} by the same estimate", run.reference_seconds / run.estimate->seconds, run.reference);
+    text += ".\n";
+  }
   return text + "//\n";
 }
 

@@ -9,6 +9,7 @@
 #include "agent/library.h"
 #include "machine/roofline.h"
 #include "problem/workload.h"
+#include "search/gpu_findings.h"
 #include "search/model_author.h"
 #include "search/model_mix.h"
 #include "search/policy.h"
@@ -71,12 +72,13 @@ class Run {
     KW_TRY(evaluator_, Evaluator::open(std::move(options)));
     KW_CHECK(evaluator_->warm_up());
     KW_TRY(record_, begin(request_, evaluator_->archive()));
+    if (record_.options.is_estimated()) evaluator_->use_gpu(record_.options.machine);
     budget_.emplace(record_.options, record_.elapsed_seconds);
     KW_TRY(problem_, evaluator_->problem(record_.problem_file));
     KW_CHECK(analyse());
     KW_CHECK(gather_knowledge());
     KW_CHECK(open_in_archive());
-    KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, run_pool_, usable_));
+    KW_CHECK(open_trials());
     if (author_) trials_->with_author(*author_);
     budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
     KW_CHECK(replay());
@@ -112,7 +114,7 @@ class Run {
   Status analyse() {
     const ProblemDescription& description = problem_.description;
     const Workload workload{description.flops, description.bytes, description.essential_bytes};
-    record_.zone = name_of(zone_of(evaluator_->machine(), workload, evaluator_->threads()));
+    KW_TRY(record_.zone, zone_of_problem(workload));
     record_.workload_class = workload_class(description).main;
     record_.shape = shape_words(description);
     if (!record_.problem_hash.empty() && record_.problem_hash != description.source_hash)
@@ -123,10 +125,35 @@ class Run {
     if (!record_.machine_id.empty() && record_.machine_id != evaluator_->machine().id)
       return bad_input(fmt::format("run {} began on another machine", record_.id), "start a new run here");
     record_.machine_id = evaluator_->machine().id;
-    auto coder = playbook_coder(description, evaluator_->machine(), evaluator_->threads());
+    KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
+    auto coder = record_.options.is_estimated()
+                     ? gpu_playbook_coder(description, sheet, record_.options.precision, record_.options.dsl)
+                     : playbook_coder(description, evaluator_->machine(), evaluator_->threads());
     if (!coder && request_.model == nullptr) return std::move(coder.error());
     if (!coder) outcome_.notes.push_back(fmt::format("the model works alone: {}", coder.error().message));
     coder_ = coder ? std::move(*coder) : no_coder();
+    return {};
+  }
+
+  Result<std::string> zone_of_problem(const Workload& workload) {
+    if (!record_.options.is_estimated())
+      return std::string(name_of(zone_of(evaluator_->machine(), workload, evaluator_->threads())));
+    KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
+    return roofline_on_gpu(problem_.description, sheet, record_.options.precision).zone;
+  }
+
+  Status open_trials() {
+    if (!record_.options.is_estimated()) {
+      KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, run_pool_, usable_));
+      return {};
+    }
+    KW_TRY(trials_, Trials::open_on_gpu(*evaluator_, problem_, *coder_, run_pool_, usable_));
+    if (record_.reference_seconds <= 0) {
+      say("the plain kernel, for comparison");
+      KW_TRY(record_.reference_seconds, trials_->plain_seconds());
+      record_.reference = record_.reference_seconds > 0 ? "the plain kernel" : "the first kernel";
+    }
+    trials_->compare_with(record_.reference_seconds);
     return {};
   }
 
@@ -140,8 +167,10 @@ class Run {
     record_.lesson_limit = lessons.limit;
     ledger_ = Ledger(entries.items);
     for (const SimilarLesson& each : similar(lessons.items, record_.workload_class, record_.zone, coder_->features()))
-      if (each.lesson->workload_class == record_.workload_class) history_.push_back(*each.lesson);
-    const auto fitting = pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids());
+      if (each.lesson->workload_class == record_.workload_class && each.lesson->best.dsl == record_.options.dsl)
+        history_.push_back(*each.lesson);
+    const auto fitting = pool_.applicable(coder_->features(), record_.zone, record_.workload_class,
+                                          pool_.ids(record_.options.is_estimated() ? "gpu" : "cpu"));
     usable_ = usable_by(*coder_, pool_, fitting);
     run_pool_ = pool_;
     return request_.model == nullptr ? Status() : prepare_model(fitting);
@@ -276,12 +305,19 @@ class Run {
   Status conclude() {
     phase_ = "confirming the winner";
     report();
-    const std::string command = fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
+    const std::string command =
+        record_.options.is_estimated()
+            ? fmt::format("kernelwright measure {} KERNEL.cu --dsl {}{}", record_.problem_file, record_.options.dsl,
+                          record_.options.machine.empty() ? "" : " --machine " + record_.options.machine)
+            : fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
     const double before = budget_->elapsed();
     KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
-    if (record_.winner >= 0) KW_CHECK(profile_winner());
+    record_.estimate = winner.confirmed ? winner.confirmed->estimate : std::nullopt;
+    if (record_.options.is_estimated()) record_.reference_seconds = trials_->reference_seconds();
+    if (record_.estimate) record_.profile = estimate_profile(*record_.estimate);
+    if (record_.winner >= 0 && !record_.estimate) KW_CHECK(profile_winner());
     const double confirming = budget_->elapsed() - before;
     record_.elapsed_seconds = budget_->elapsed();
     const TrialClock& clock = trials_->clock();

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/hash.h"
 #include "profile/findings.h"
+#include "search/gpu_findings.h"
 #include "search/profile_kernel.h"
 #include "strategy/alignment.h"
+#include "strategy/code_lines.h"
 
 namespace kw {
 namespace {
@@ -70,11 +73,13 @@ struct Trials::Tried {
   std::optional<CompileOutcome> compiled;
   std::optional<CodeText> code;
   std::vector<Loop> loops;
+  std::vector<std::string> ptx_lines;
   double compile_seconds = 0;
 };
 
 Result<Candidate> Trials::candidate_of(const Kernel& kernel, const KnobValues& knobs) {
-  return Candidate::of({"kernel." + kernel.dsl, kernel.source, knobs});
+  KW_TRY(const Dsl* dsl, dsl_named(kernel.dsl));
+  return Candidate::of({"kernel" + std::string(dsl->extension), kernel.source, knobs}, kernel.dsl);
 }
 
 Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
@@ -86,6 +91,24 @@ Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const Problem
   KW_TRY(trials->eager_,
          OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
   return trials;
+}
+
+Result<std::unique_ptr<Trials>> Trials::open_on_gpu(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
+                                                    const StrategyPool& pool, std::vector<std::string> considered) {
+  std::unique_ptr<Trials> trials(new Trials(evaluator, problem, coder, pool));
+  trials->considered_ = std::move(considered);
+  trials->on_gpu_ = true;
+  trials->draw_ = trials->store_.pick_draw(false);
+  return trials;
+}
+
+Result<double> Trials::plain_seconds() {
+  KW_TRY(const Kernel plain, coder_.write({}));
+  KW_TRY(Candidate candidate, candidate_of(plain, {}));
+  KW_TRY(const CompileOutcome compiled, candidate.compile(problem_.description, evaluator_.compile_options()));
+  if (!compiled.kernel) return 0.0;
+  KW_TRY(const Estimation estimation, evaluator_.estimate(problem_, candidate, draw_));
+  return estimation.estimate ? estimation.estimate->seconds : 0.0;
 }
 
 double Trials::drawing_seconds() const {
@@ -101,6 +124,7 @@ double Trials::drawing_seconds() const {
 void Trials::remember(const std::vector<Individual>& individuals) {
   for (const Individual& individual : individuals) {
     best_speedup_ = std::max(best_speedup_, individual.speedup);
+    if (on_gpu_ && reference_seconds_ <= 0 && individual.passed()) reference_seconds_ = individual.seconds * individual.speedup;
     if (!individual.assembly_hash.empty() && individual.duplicate_of < 0)
       by_code_.insert_or_assign(individual.assembly_hash, individual);
   }
@@ -201,16 +225,10 @@ Status Trials::evaluate(Tried& tried) {
     note_diagnosis(individual, tried.compiled->diagnosis);
     return {};
   }
-  {
-    const Stopwatch watch(clock_.reading);
-    KW_TRY(const Disassembly disassembly, disassemble(tried.compiled->kernel->object));
-    tried.code = code_text(disassembly);
-    tried.loops = innermost_loops(disassembly);
-    individual.assembly_hash = tried.code->hash;
-  }
+  KW_CHECK(read_code(tried));
   if (const auto same = by_code_.find(individual.assembly_hash); same != by_code_.end()) {
     const Individual& first = same->second;
-    if (first.passed() && individual.proposal.effort > first.proposal.effort) {
+    if (!on_gpu_ && first.passed() && individual.proposal.effort > first.proposal.effort) {
       // Asked for again, to be timed more carefully.
       individual.verdict = first.verdict;
       align_with_code(tried);
@@ -231,7 +249,23 @@ Status Trials::evaluate(Tried& tried) {
   KW_TRY(const bool right, verify(tried));
   if (!right) return {};
   align_with_code(tried);
-  return time(tried);
+  return on_gpu_ ? estimate(tried) : time(tried);
+}
+
+Status Trials::read_code(Tried& tried) {
+  const Stopwatch watch(clock_.reading);
+  const CompiledKernel& kernel = *tried.compiled->kernel;
+  if (kernel.gpu) {
+    KW_TRY(const std::string ptx, read_file(kernel.gpu->ptx));
+    tried.ptx_lines = ptx_code_lines(ptx);
+    tried.individual.assembly_hash = sha256(fmt::format("{}", fmt::join(tried.ptx_lines, "\n")));
+    return {};
+  }
+  KW_TRY(const Disassembly disassembly, disassemble(kernel.object));
+  tried.code = code_text(disassembly);
+  tried.loops = innermost_loops(disassembly);
+  tried.individual.assembly_hash = tried.code->hash;
+  return {};
 }
 
 Result<bool> Trials::verify(Tried& tried) {
@@ -247,12 +281,38 @@ void Trials::align_with_code(Tried& tried) {
   const Stopwatch watch(clock_.reading);
   CodeView view;
   view.source = tried.individual.kernel.source;
-  view.assembly_lines = tried.code->assembly_lines;
-  view.hot_loop_lines = tried.code->hot_loop_lines;
-  view.isa = tried.code->isa;
-  view.has_assembly = true;
+  if (on_gpu_) {
+    view.target = "gpu";
+    view.ptx_lines = tried.ptx_lines;
+  } else {
+    view.assembly_lines = tried.code->assembly_lines;
+    view.hot_loop_lines = tried.code->hot_loop_lines;
+    view.isa = tried.code->isa;
+    view.has_assembly = true;
+  }
   tried.individual.strategies = align(pool_, view, tried.individual.kernel.claims, considered_);
   if (author_ != nullptr && !tried.individual.proposal.author.empty()) author_->settle(tried.individual);
+}
+
+Status Trials::estimate(Tried& tried) {
+  // The model of the caches depends a little on the order of blocks.
+  constexpr double kNoise = 0.002;
+  const Stopwatch watch(clock_.timing);
+  Individual& individual = tried.individual;
+  KW_TRY(const Estimation estimation, evaluator_.estimate(problem_, *tried.candidate, draw_));
+  if (!estimation.estimate) {
+    individual.verdict = estimation.verdict;
+    note_diagnosis(individual, estimation.diagnosis);
+    return {};
+  }
+  const EstimateRecord& record = *estimation.estimate;
+  individual.seconds = record.seconds;
+  if (reference_seconds_ <= 0) reference_seconds_ = record.seconds;
+  individual.speedup = record.seconds > 0 ? reference_seconds_ / record.seconds : 0;
+  individual.interval = {individual.speedup * (1 - kNoise), individual.speedup * (1 + kNoise)};
+  individual.share_of_ceiling = record.share_of_ceiling;
+  individual.findings = estimate_findings(record);
+  return {};
 }
 
 Status Trials::time(Tried& tried) {

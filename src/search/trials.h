@@ -24,6 +24,14 @@ class Trials {
   // Draws the inputs and loads the baseline: the oracle's slow part, once a run.
   static Result<std::unique_ptr<Trials>> open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
                                               const StrategyPool& pool, std::vector<std::string> considered);
+  // The same for kernels in CUDA, which are estimated: there is no baseline to time, and speedups are over a reference.
+  static Result<std::unique_ptr<Trials>> open_on_gpu(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
+                                                     const StrategyPool& pool, std::vector<std::string> considered);
+  // The reference's estimate; where none is set, the first kernel that passes sets it.
+  void compare_with(double reference_seconds) { reference_seconds_ = reference_seconds; }
+  [[nodiscard]] double reference_seconds() const { return reference_seconds_; }
+  // The estimate of the kernel without any strategies; 0 where it fails.
+  Result<double> plain_seconds();
 
   // Who carries out proposals that name an author; must outlive the trials.
   void with_author(Author& author) { author_ = &author; }
@@ -52,6 +60,8 @@ class Trials {
   Status evaluate(Tried& tried);
   Result<bool> verify(Tried& tried);
   Status time(Tried& tried);
+  Status estimate(Tried& tried);
+  Status read_code(Tried& tried);
   void align_with_code(Tried& tried);
 
   Evaluator& evaluator_;
@@ -66,6 +76,8 @@ class Trials {
   std::unique_ptr<OracleSubject> eager_;
   std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last
   double best_speedup_ = 0;
+  bool on_gpu_ = false;
+  double reference_seconds_ = 0;
   TrialClock clock_;
 };
 

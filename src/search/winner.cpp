@@ -47,7 +47,8 @@ Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem
   for (const Individual* each : to_confirm(individuals)) {
     KW_TRY(Candidate candidate, Trials::candidate_of(each->kernel, each->proposal.knobs));
     KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
-    if (evaluated.evaluation.verdict.verdict == Verdict::passed && evaluated.evaluation.timing) {
+    const bool has_result = evaluated.evaluation.timing || evaluated.evaluation.estimate;
+    if (evaluated.evaluation.verdict.verdict == Verdict::passed && has_result) {
       winner.index = each->index;
       winner.confirmed = std::move(evaluated.evaluation);
       return winner;

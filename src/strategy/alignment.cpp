@@ -40,23 +40,29 @@ class EvidenceSearch {
   // What matched first; empty when nothing did.
   const std::optional<std::string>& first_match(const std::string& where, const std::string& pattern) {
     const auto [found, is_new] = known_.try_emplace({where, pattern});
-    if (is_new) found->second = search(where == "source" ? source_ : where == "hot_loop" ? loops() : code_.assembly_lines, pattern);
+    if (is_new) found->second = search(lines_of(where), pattern);
     return found->second;
   }
 
   // Evidence that something is absent from loops that were not found would say nothing.
   [[nodiscard]] bool can_look(const EvidenceCheck& check) const {
     if (check.where == "source") return true;
+    if (check.where == "ptx") return !code_.ptx_lines.empty();
     if (!code_.has_assembly) return false;
     return check.where == "assembly" || !check.absent || !code_.hot_loop_lines.empty();
   }
   [[nodiscard]] bool concerns(const EvidenceCheck& check) const { return check.isa.empty() || check.isa == code_.isa; }
   [[nodiscard]] std::string place(const EvidenceCheck& check) const {
     if (check.where == "hot_loop" && !code_.hot_loop_lines.empty()) return "the hot loop";
-    return check.where == "source" ? "the source" : "the assembly";
+    return check.where == "source" ? "the source" : check.where == "ptx" ? "the PTX" : "the assembly";
   }
 
  private:
+  [[nodiscard]] const std::vector<std::string>& lines_of(const std::string& where) const {
+    if (where == "source") return source_;
+    if (where == "ptx") return code_.ptx_lines;
+    return where == "hot_loop" ? loops() : code_.assembly_lines;
+  }
   [[nodiscard]] const std::vector<std::string>& loops() const {
     return code_.hot_loop_lines.empty() ? code_.assembly_lines : code_.hot_loop_lines;
   }
@@ -100,7 +106,8 @@ EvidenceFinding look_for(const Strategy& strategy, EvidenceSearch& search) {
     // The machine's code says more than the source, and stands later in a record.
     if (match) seen = fmt::format("{} in {}", *match, search.place(check));
   }
-  if (blind) return {EvidenceFinding::Kind::undecided, seen.empty() ? "no assembly to look at" : seen + "; no assembly to look at"};
+  const std::string unseen = strategy.target == "gpu" ? "no PTX to look at" : "no assembly to look at";
+  if (blind) return {EvidenceFinding::Kind::undecided, seen.empty() ? unseen : seen + "; " + unseen};
   if (!decided) return {EvidenceFinding::Kind::undecided, "nothing in the code would show it"};
   return {EvidenceFinding::Kind::there, seen.empty() ? "nothing speaks against it" : seen};
 }
@@ -124,8 +131,8 @@ std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& cod
   std::vector<std::string> standing;
   for (const std::string& id : claimed) {
     const Strategy* strategy = pool.find(id);
-    if (!strategy) {
-      aligned.push_back({id, Presence::struck, "no strategy has this id"});
+    if (!strategy || strategy->target != code.target) {
+      aligned.push_back({id, Presence::struck, strategy ? "it is for " + strategy->target : "no strategy has this id"});
       continue;
     }
     const EvidenceFinding finding = look_for(*strategy, search);
@@ -138,7 +145,7 @@ std::vector<AlignedStrategy> align(const StrategyPool& pool, const CodeView& cod
   const std::set<std::string> others(considered.begin(), considered.end());
   for (const std::string& id : others) {
     const Strategy* strategy = pool.find(id);
-    if (!strategy || !strategy->telling || claimed.count(id) != 0) continue;
+    if (!strategy || strategy->target != code.target || !strategy->telling || claimed.count(id) != 0) continue;
     const bool spoken_for = std::any_of(standing.begin(), standing.end(), [&](const std::string& other) {
       return pool.conflict(id, other) || explained_by(*pool.find(other), *strategy);
     });

@@ -126,4 +126,22 @@ std::vector<std::string> code_lines(std::string_view source) {
   return lines;
 }
 
+std::vector<std::string> ptx_code_lines(std::string_view ptx) {
+  std::vector<std::string> lines;
+  bool in_section = false;
+  while (!ptx.empty()) {
+    const std::size_t end = std::min(ptx.find('\n'), ptx.size());
+    std::string_view line = ptx.substr(0, end);
+    ptx.remove_prefix(std::min(end + 1, ptx.size()));
+    line = line.substr(0, line.find("//"));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    if (line.starts_with(".section")) in_section = true;
+    if (!in_section && !line.starts_with(".loc") && !line.starts_with(".file")) lines.emplace_back(line);
+    if (in_section && line == "}") in_section = false;
+  }
+  return lines;
+}
+
 }  // namespace kw

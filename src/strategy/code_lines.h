@@ -11,4 +11,7 @@ namespace kw {
 // is a directive) and parts under `#if 0`. Continued lines are joined; empty ones are left out.
 std::vector<std::string> code_lines(std::string_view source);
 
+// What is left of PTX without comments, positions in the source and data of debuggers.
+std::vector<std::string> ptx_code_lines(std::string_view ptx);
+
 }  // namespace kw

@@ -51,6 +51,13 @@ std::span<const FeatureName> feature_names() {
       {"product_prologue_ops", "pointwise operations on a product's operands"},
       {"weights_in_product", "1: a factor is a parameter"},
       {"uneven_work", "1: iterations of the outer loop differ in work"},
+      {"sms", "of the GPU; 0: it is none"},
+      {"compute_capability", "of the GPU, as in 80"},
+      {"shared_bytes", "of shared memory that a block may have"},
+      {"is_float", "1: an output is float32"},
+      {"is_half", "1: an output is float16 or bfloat16"},
+      {"allows_tf32", "1: the contract lets products round their factors"},
+      {"output_elements", "of the largest output"},
       {"stages", "loop nests that the kernel consists of"},
   };
   return kNames;

@@ -56,8 +56,9 @@ bool fits_class(const Strategy& strategy, const std::vector<std::string>& parts)
 
 Result<StrategyPool> StrategyPool::load(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : entries_of(folder))
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  for (const fs::path& part : {folder, folder / "gpu"})
+    for (const auto& entry : entries_of(part))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
   if (files.empty())
     return bad_input(fmt::format("there are no strategies (*.json) in {}", folder.string()),
                      "set KERNELWRIGHT_ROOT to a checkout, which has knowledge/strategies");
@@ -97,8 +98,9 @@ Status StrategyPool::check(const Origin& origin) {
   if (!is_strategy_id(s.id)) return wrong("its id is not in snake_case", "use a-z, 0-9 and _, a letter first");
   if (s.name.empty() || s.applies.empty() || s.why.empty())
     return wrong("name, applies or why is empty", "say in words what it is, where it applies and why it pays");
-  if (!has_word(levers(), s.lever))
-    return wrong(fmt::format("there is no lever '{}'", s.lever), fmt::format("one of: {}", fmt::join(levers(), ", ")));
+  if (s.target != "cpu" && s.target != "gpu") return wrong(fmt::format("there is no target '{}'", s.target), "cpu or gpu");
+  if (!has_word(levers(s.target), s.lever))
+    return wrong(fmt::format("there is no lever '{}'", s.lever), fmt::format("one of: {}", fmt::join(levers(s.target), ", ")));
   if (s.zones.empty()) return wrong("it names no zone", fmt::format("some of: {}", fmt::join(zones(), ", ")));
   for (const std::string& zone : s.zones)
     if (!has_word(zones(), zone))
@@ -115,8 +117,10 @@ Status StrategyPool::check(const Origin& origin) {
     if (knob.rfind("KW_", 0) != 0 || values.empty())
       return wrong(fmt::format("knob '{}' is no macro KW_... with values", knob), "\"KW_TILE\": [2, 4, 8]");
   for (const EvidenceCheck& check : s.evidence) {
-    if (check.where != "source" && check.where != "assembly" && check.where != "hot_loop")
-      return wrong(fmt::format("evidence cannot be in '{}'", check.where), "one of: source, assembly, hot_loop");
+    const bool in_machine_code = check.where == "assembly" || check.where == "hot_loop";
+    if (check.where != "source" && !(s.target == "gpu" ? check.where == "ptx" : in_machine_code))
+      return wrong(fmt::format("evidence cannot be in '{}'", check.where),
+                   s.target == "gpu" ? "one of: source, ptx" : "one of: source, assembly, hot_loop");
     if (!check.isa.empty() && check.isa != "x86" && check.isa != "arm")
       return wrong(fmt::format("there is no isa '{}'", check.isa), "x86, arm, or leave it out");
     if (const auto read = readable_pattern(check.pattern); !read) return wrong(read.error().message, read.error().hint);
@@ -144,6 +148,11 @@ Result<StrategyPool> StrategyPool::checked(std::vector<Origin> read) {
         if (id == s.id || !pool.find(id))
           return bad_input(fmt::format("{}: strategy '{}' {} '{}', which is no other strategy", origin.file, s.id, what, id),
                            "name strategies by their ids");
+      for (const std::string& id : ids)
+        if (pool.find(id)->target != s.target)
+          return bad_input(
+              fmt::format("{}: strategy '{}' {} '{}', which is for {}", origin.file, s.id, what, id, pool.find(id)->target),
+              "name strategies of the same target");
       return {};
     };
     KW_CHECK(named(s.conflicts, "conflicts with"));
@@ -162,9 +171,10 @@ const Strategy* StrategyPool::find(std::string_view id) const {
   return found != strategies_.end() && found->id == id ? &*found : nullptr;
 }
 
-std::vector<std::string> StrategyPool::ids() const {
+std::vector<std::string> StrategyPool::ids(std::string_view target) const {
   std::vector<std::string> ids;
-  for (const Strategy& strategy : strategies_) ids.push_back(strategy.id);
+  for (const Strategy& strategy : strategies_)
+    if (strategy.target == target) ids.push_back(strategy.id);
   return ids;
 }
 

@@ -1,5 +1,6 @@
-// The pool of strategies, read from knowledge/strategies: every file holds the strategies of one lever as an array of records.
-// A pool that was loaded is sound: every word in it is known, every pattern and condition can be read. It never changes.
+// The pool of strategies, read from knowledge/strategies: every file holds the strategies of one lever as an array of records,
+// those for GPUs are in the folder gpu. A pool that was loaded is sound: every word in it is known, every pattern and condition can
+// be read. It never changes.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace kw {
 
 class StrategyPool {
  public:
-  // Every *.json of the folder. An error names the file and the strategy.
+  // Every *.json of the folder and of its folder gpu. An error names the file and the strategy.
   static Result<StrategyPool> load(const fs::path& folder);
   // The project's own: knowledge/strategies below install_root().
   static Result<StrategyPool> load_own();
@@ -22,7 +23,7 @@ class StrategyPool {
 
   [[nodiscard]] const Strategy* find(std::string_view id) const;                  // null where there is none
   [[nodiscard]] const std::vector<Strategy>& all() const { return strategies_; }  // sorted by id
-  [[nodiscard]] std::vector<std::string> ids() const;
+  [[nodiscard]] std::vector<std::string> ids(std::string_view target = "cpu") const;
   [[nodiscard]] bool conflict(std::string_view a, std::string_view b) const;  // either names the other
 
   // Ids of the available strategies (those that the coder at hand can realise) whose conditions and classes fit.

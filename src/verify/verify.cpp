@@ -6,16 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "verify/check.h"
 #include "verify/crash_lines.h"
+#include "verify/verify_gpu.h"
 
 namespace kw {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // One process of the verification: which inputs, in which surroundings.
 struct Sitting {
@@ -231,6 +231,7 @@ class Verifier {
 
 Result<Verification> verify(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
                             const VerifyOptions& options) {
+  if (candidate.dsl().on_gpu) return verify_on_gpu(candidate, problem, store, oracle, options);
   return Verifier(candidate, problem, store, oracle, options).run();
 }
 

@@ -20,6 +20,8 @@ struct VerifyOptions {
   bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
   std::optional<double> call_timeout;
   double compile_timeout = 120;
+  double gpu_seconds = 45;  // of calls on a virtual GPU, after which no other kind of input is begun
+  std::string gpu;          // the data sheet that kernels in CUDA are for; empty: the usual one
   std::function<void(std::string_view)> progress;
 };
 

@@ -1,6 +1,8 @@
 // Blocks: their warps take turns; what they wait for, and what happens when nothing goes on.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include <algorithm>
 #include <bit>
 
@@ -105,7 +107,11 @@ void Block::start(std::uint64_t linear_index) {
   fence_epoch = 0;
   last_acquire = 0;
   own_cluster = Cluster{};
-  if (launch->options.checks) shadow.start_block(shared_bytes, static_cast<int>(launch->warps));
+  if (launch->options.checks) {
+    shadow.start_block(shared_bytes, static_cast<int>(launch->warps));
+    // Large and of both signs: a value that a kernel uses without having written it shows.
+    std::memset(shared, linear % 2 == 0 ? 0x7f : 0xfe, shared_bytes);
+  }
   if (launch->options.counters) l1.clear();
   const Dim3 c = launch->cluster;
   const Dim3 in_cluster{index.x % c.x, index.y % c.y, index.z % c.z};

@@ -39,6 +39,10 @@ namespace {
 constexpr std::uint32_t kMostLocal = 1u << 19;
 constexpr std::uint32_t kRecursiveStack = 16384;  // of a thread, where the depth of calls is not known
 
+int host_threads(const DeviceOptions& options) {
+  return options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
 Finding limit_finding(const Function& function, std::string message) {
   Finding finding;
   finding.kind = "launch_limit";
@@ -180,8 +184,17 @@ Status Device::unload(const Module& module) {
   return bad_input("the module is not loaded");
 }
 
-Result<std::byte*> Device::allocate(std::size_t bytes, std::string name) {
-  return impl_->memory.allocate(bytes, std::move(name), impl_->options.limits.global_bytes);
+Result<std::byte*> Device::allocate(std::size_t bytes, std::string name, bool read_only) {
+  return impl_->memory.allocate(bytes, std::move(name), impl_->options.limits.global_bytes, read_only);
+}
+void Device::forget_writes(const void* pointer) { impl_->memory.forget_writes(pointer); }
+std::size_t Device::unwritten(const void* pointer) const { return impl_->memory.unwritten(pointer); }
+void Device::keep_from_host() { impl_->memory.use_pages(); }
+void Device::open_memory() { impl_->memory.open(); }
+void Device::close_memory() { impl_->memory.close(); }
+void Device::start_threads() {
+  const int threads = host_threads(impl_->options);
+  impl_->pool.run(threads, [](int) {});
 }
 Status Device::release(void* pointer) { return impl_->memory.release(pointer); }
 Status Device::adopt(void* pointer, std::size_t bytes, std::string name) {
@@ -301,10 +314,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
     impl_->l2.clear();
   }
   launch.l2 = &impl_->l2;
-  const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const std::uint64_t teams = launch.block_count / (static_cast<std::uint64_t>(cluster.x) * cluster.y * cluster.z);
-  const int wanted = options.threads > 0 ? options.threads : cores;
-  const int threads = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), teams));
+  const int threads = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(host_threads(options)), teams));
   launch.single_thread = threads == 1;
   launch.start = std::chrono::steady_clock::now();
   launch.has_deadline = options.launch_deadline_seconds > 0;

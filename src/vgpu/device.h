@@ -95,12 +95,21 @@ class Device {
   Status unload(const Module& module);
 
   // Host memory, aligned to 256 bytes, between red zones; each byte is known to be initialised or not.
-  Result<std::byte*> allocate(std::size_t bytes, std::string name);
+  Result<std::byte*> allocate(std::size_t bytes, std::string name, bool read_only = false);
   Status release(void* pointer);
   // Memory that belongs to the host and that kernels may access (cudaHostRegister, managed memory); all of it counts as
   // initialised.
   Status adopt(void* pointer, std::size_t bytes, std::string name);
   void note_host_write(const void* pointer, std::size_t bytes);  // marks it initialised
+  // Nothing of the allocation counts as initialised any more; how many of its bytes still don't.
+  void forget_writes(const void* pointer);
+  [[nodiscard]] std::size_t unwritten(const void* pointer) const;
+  // Keeps memory from the host, as a GPU does: allocations from now on are closed to it but between open and close.
+  void keep_from_host();
+  void open_memory();
+  void close_memory();
+  // Starts the threads that launches use, for a host that may not start any later.
+  void start_threads();
   // An error names the allocation that the range leaves, or says that there is none.
   [[nodiscard]] Status check_range(const void* pointer, std::size_t bytes) const;
   // The allocation that holds the pointer, e.g. for cudaPointerGetAttributes; bytes == 0 where there is none.

@@ -1,5 +1,7 @@
 #include "vgpu/memory.h"
 
+#include <sys/mman.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +16,8 @@ constexpr std::size_t kRedZone = 512;  // between allocations: an access that ru
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kFreedRemembered = 4096;
 
+constexpr std::size_t kPage = 4096;
+
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
@@ -22,7 +26,10 @@ Allocation::~Allocation() {
   std::free(initialised.load());
   std::free(writers.load());
   std::free(readers.load());
-  std::free(storage);
+  if (mapped != 0)
+    ::munmap(storage, mapped);
+  else
+    std::free(storage);
 }
 
 std::uint8_t* Allocation::initialised_bytes() {
@@ -44,19 +51,26 @@ std::uint64_t* Allocation::shadow(std::atomic<std::uint64_t*>& which) {
   return known;
 }
 
-Result<std::byte*> Memory::allocate(std::size_t bytes, std::string name, std::size_t limit) {
+Result<std::byte*> Memory::allocate(std::size_t bytes, std::string name, std::size_t limit, bool read_only) {
   std::unique_lock lock(mutex_);
   if (bytes > limit || in_use_ > limit - bytes) {
     return bad_input(fmt::format("'{}' asks for {} bytes with {} in use of {}", name, bytes, in_use_, limit), "use smaller shapes");
   }
   auto allocation = std::make_unique<Allocation>();
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  allocation->storage = std::aligned_alloc(kAlignment, rounded + 2 * kRedZone);
+  if (paged_) {
+    allocation->mapped = (rounded + 2 * kRedZone + kPage - 1) / kPage * kPage;
+    void* pages = ::mmap(nullptr, allocation->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    allocation->storage = pages == MAP_FAILED ? nullptr : pages;
+  } else {
+    allocation->storage = std::aligned_alloc(kAlignment, rounded + 2 * kRedZone);
+  }
   if (allocation->storage == nullptr)
     return bad_input(fmt::format("the machine has no {} bytes for '{}'", bytes, name), "use smaller shapes");
   allocation->begin = static_cast<std::byte*>(allocation->storage) + kRedZone;
   allocation->bytes = bytes;
   allocation->name = std::move(name);
+  allocation->read_only = read_only;
   std::byte* begin = allocation->begin;
   in_use_ += bytes;
   by_begin_[address_of(begin)] = std::move(allocation);
@@ -113,6 +127,35 @@ void Memory::note_write(const void* pointer, std::size_t bytes) {
     return;
   }
   if (std::uint8_t* known = allocation->initialised_bytes()) std::memset(known + offset, 1, bytes);
+}
+
+void Memory::protect(int protection) const {
+  for (const auto& [begin, allocation] : by_begin_)
+    if (allocation->mapped != 0) ::mprotect(allocation->storage, allocation->mapped, protection);
+}
+
+void Memory::open() {
+  std::unique_lock lock(mutex_);
+  if (paged_ && ++opened_ == 1) protect(PROT_READ | PROT_WRITE);
+}
+
+void Memory::close() {
+  std::unique_lock lock(mutex_);
+  if (paged_ && --opened_ == 0) protect(PROT_NONE);
+}
+
+void Memory::forget_writes(const void* pointer) {
+  Allocation* allocation = find(address_of(pointer));
+  if (allocation == nullptr) return;
+  allocation->all_initialised = false;
+  if (std::uint8_t* known = allocation->initialised_bytes()) std::memset(known, 0, allocation->bytes);
+}
+
+std::size_t Memory::unwritten(const void* pointer) const {
+  Allocation* allocation = find(address_of(pointer));
+  if (allocation == nullptr || allocation->all_initialised.load()) return 0;
+  const std::uint8_t* known = allocation->initialised_bytes();
+  return known == nullptr ? 0 : static_cast<std::size_t>(std::count(known, known + allocation->bytes, 0));
 }
 
 std::string Memory::describe(std::uint64_t address, std::string* nearest) const {

@@ -21,6 +21,7 @@ struct Allocation {
   bool owned = true;  // else the host's
   bool read_only = false;
   void* storage = nullptr;
+  std::size_t mapped = 0;  // bytes of the storage where it is pages of its own; 0: of the heap
   std::atomic<bool> all_initialised{false};
   std::atomic<std::uint8_t*> initialised{nullptr};  // a byte for each byte; made by the first that asks
   std::atomic<std::uint64_t*> writers{nullptr};     // for each 4 bytes; see global_races.cpp
@@ -35,10 +36,18 @@ struct Allocation {
 
 class Memory {
  public:
-  Result<std::byte*> allocate(std::size_t bytes, std::string name, std::size_t limit);
+  Result<std::byte*> allocate(std::size_t bytes, std::string name, std::size_t limit, bool read_only = false);
   Status release(void* pointer);
   Status adopt(void* pointer, std::size_t bytes, std::string name, bool read_only = false);
   void note_write(const void* pointer, std::size_t bytes);
+  // From now on allocations are pages of their own, which close() takes from the host until open(). Both count: as many opens as
+  // closes.
+  void use_pages() { paged_ = true; }
+  void open();
+  void close();
+  // Nothing of the allocation counts as written any more; how many of its bytes have not been written since.
+  void forget_writes(const void* pointer);
+  std::size_t unwritten(const void* pointer) const;
 
   // The allocation that holds the address; nullptr where there is none. Stays valid while nothing is released.
   Allocation* find(std::uint64_t address) const;
@@ -53,7 +62,10 @@ class Memory {
     std::size_t bytes = 0;
     std::string name;
   };
+  void protect(int protection) const;
   mutable std::shared_mutex mutex_;
+  bool paged_ = false;
+  int opened_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Allocation>> by_begin_;
   std::deque<Freed> freed_;
   std::size_t in_use_ = 0;

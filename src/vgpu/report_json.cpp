@@ -1,5 +1,7 @@
 #include "vgpu/report_json.h"
 
+#include <sstream>
+
 namespace kw::vgpu {
 namespace {
 
@@ -140,6 +142,29 @@ void from_json(const Json& json, LaunchRecord& record) {
   json.at("host_seconds").get_to(record.report.seconds);
   json.at("findings").get_to(record.report.findings);
   json.at("counters").get_to(record.report.counters);
+}
+
+Result<ProgramReport> parse_program_report(const std::string& lines) {
+  ProgramReport report;
+  std::istringstream stream(lines);
+  for (std::string line; std::getline(stream, line);) {
+    KW_TRY(const Json json, parse_json(line, "the program's report"));
+    const auto take = [&] {
+      const auto event = json.at("event").get<std::string>();
+      if (event == "launch") {
+        report.launches.push_back(json.get<LaunchRecord>());
+        const auto& findings = report.launches.back().report.findings;
+        report.findings.insert(report.findings.end(), findings.begin(), findings.end());
+      } else if (event == "finding") {
+        report.findings.push_back(json.at("finding").get<Finding>());
+      } else {
+        report.errors.push_back(json.at("message").get<std::string>());
+      }
+      return true;
+    };
+    KW_TRY([[maybe_unused]] const bool taken, read_fields("the program's report", take));
+  }
+  return report;
 }
 
 }  // namespace kw::vgpu

@@ -17,6 +17,15 @@ struct LaunchRecord {
   LaunchReport report;
 };
 
+// What a program under the virtual GPU reported.
+struct ProgramReport {
+  std::vector<LaunchRecord> launches;
+  std::vector<Finding> findings;    // of launches and of calls on the host
+  std::vector<std::string> errors;  // what the virtual GPU could not do
+};
+// From JSON lines.
+Result<ProgramReport> parse_program_report(const std::string& lines);
+
 void to_json(Json& json, const Dim3& dim);
 void from_json(const Json& json, Dim3& dim);
 void to_json(Json& json, const Finding& finding);

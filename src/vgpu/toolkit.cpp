@@ -91,6 +91,34 @@ Result<fs::path> find_cudart_library() {
   return internal_error("libkw_cudart.so is neither beside the program nor in the folder lib next to its folder", "make build");
 }
 
+Result<fs::path> find_cutlass_headers() {
+  const auto has_headers = [](const fs::path& folder) {
+    std::error_code error;
+    return fs::is_directory(folder / "cute", error);
+  };
+  if (const std::string named = variable_named("KERNELWRIGHT_CUTLASS"); !named.empty()) {
+    if (has_headers(named)) return fs::path(named);
+    return bad_input("KERNELWRIGHT_CUTLASS is '" + named + "', which has no folder cute",
+                     "set it to the include folder of CUTLASS, or unset it");
+  }
+  if (const auto root = install_root())
+    for (const auto& python : entries_of(*root / ".venv" / "lib"))
+      if (const fs::path folder = python.path() / "site-packages" / "cutlass_library" / "source" / "include"; has_headers(folder))
+        return folder;
+  return bad_input("the headers of CuTe are not here",
+                   "tools/setup installs them (the package nvidia-cutlass), or set KERNELWRIGHT_CUTLASS");
+}
+
+Json facts_json(const std::map<std::string, PtxasFacts>& facts) {
+  Json json = Json::object();
+  for (const auto& [kernel, entry] : facts)
+    json[kernel] = {{"registers", entry.registers},
+                    {"spill_bytes", entry.spill_store_bytes + entry.spill_load_bytes},
+                    {"stack_bytes", entry.stack_bytes},
+                    {"shared_bytes", entry.shared_bytes}};
+  return json;
+}
+
 std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text) {
   std::map<std::string, PtxasFacts> facts;
   std::string kernel;

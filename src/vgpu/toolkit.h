@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "vgpu/gpu_sheet.h"
 
@@ -26,8 +27,14 @@ struct PtxasFacts {
   int shared_bytes = 0;
 };
 
+// The headers of CUTLASS and CuTe, as the package nvidia-cutlass has them: $KERNELWRIGHT_CUTLASS, or in the project's .venv.
+Result<fs::path> find_cutlass_headers();
+
 // What `ptxas -v` prints, by kernel.
 std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text);
+
+// {"kernel": {"registers": 32, "spill_bytes": 0, "stack_bytes": 0, "shared_bytes": 0}}
+Json facts_json(const std::map<std::string, PtxasFacts>& facts);
 
 struct CompileRequest {
   fs::path source;

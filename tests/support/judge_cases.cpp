@@ -1,6 +1,7 @@
 // Runs the cases of tests/redteam or tests/honest through the real evaluator, in one process with one oracle:
-//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--verbose]
-// Each case must get one of the verdicts that it expects.
+//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]
+// Each case must get one of the verdicts that it expects. Kernels in CUDA are cases only with --cuda, and only where there is an
+// nvcc.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "search/evaluator.h"
+#include "vgpu/toolkit.h"
 
 namespace {
 
@@ -54,10 +56,11 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--verbose]\n", stderr), 2;
+  if (argc < 2)
+    return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]\n", stderr), 2;
   const fs::path folder = argv[1];
   int repeat = 1, shard = 0, shards = 1;
-  bool verbose = false;
+  bool verbose = false, cuda = false;
   std::string only;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
@@ -69,7 +72,10 @@ int main(int argc, char** argv) {
       std::sscanf(argv[++i], "%d/%d", &shard, &shards);
     else if (word == "--verbose")
       verbose = true;
+    else if (word == "--cuda")
+      cuda = true;
   }
+  if (cuda && !vgpu::find_nvcc()) return fmt::print("there is no nvcc here: nothing to judge\n"), 0;
   auto cases = read_cases(folder);
   if (!cases) return fmt::print(stderr, "{}\n", cases.error().message), 2;
   auto home = TempFolder::make("kw-cases");
@@ -77,8 +83,9 @@ int main(int argc, char** argv) {
   ::setenv("KERNELWRIGHT_HOME", home->path().c_str(), 1);
   EvaluatorOptions options;
   options.again = true;
-  options.call_timeout = 3;
-  options.compile_timeout = 20;
+  options.call_timeout = cuda ? 60 : 3;  // a virtual GPU is slow
+  options.compile_timeout = cuda ? 120 : 20;
+  options.gpu_seconds = 5;
   options.compile = false;
   options.seconds_per_baseline = 2;
   auto evaluator = Evaluator::open(options);
@@ -89,6 +96,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < cases->size(); ++i) {
       const Case& one = (*cases)[i];
       if (static_cast<int>(i) % shards != shard || one.kernel.find(only) == std::string::npos) continue;
+      if (one.kernel.ends_with(".cu") != cuda) continue;
       const std::string problem = run_case(**evaluator, folder, one, verbose);
       if (problem.empty())
         ++passed;

@@ -45,16 +45,21 @@ TEST(StrategyPool, HasWhatThePlaybookRealises) {
 TEST(StrategyPool, CoversEveryLeverZoneAndKeepsEachLeverInItsFile) {
   std::set<std::string> used_levers, used_zones;
   for (const Strategy& strategy : own_pool().all()) {
-    used_levers.insert(strategy.lever);
+    used_levers.insert(strategy.target + " " + strategy.lever);
     used_zones.insert(strategy.zones.begin(), strategy.zones.end());
   }
-  EXPECT_EQ(used_levers.size(), levers().size());
+  EXPECT_EQ(used_levers.size(), levers().size() + levers("gpu").size());
   EXPECT_EQ(used_zones.size(), zones().size());
   const fs::path folder = *install_root() / "knowledge" / "strategies";
-  for (const auto& entry : entries_of(folder)) {
-    const Json json = *parse_json(*read_file(entry.path()), entry.path().string());
-    for (const Json& strategy : json) EXPECT_EQ(strategy["lever"], entry.path().stem().string()) << strategy["id"];
-  }
+  for (const char* target : {"cpu", "gpu"})
+    for (const auto& entry : entries_of(target == std::string("cpu") ? folder : folder / "gpu")) {
+      if (entry.is_directory()) continue;
+      const Json json = *parse_json(*read_file(entry.path()), entry.path().string());
+      for (const Json& strategy : json) {
+        EXPECT_EQ(strategy["lever"], entry.path().stem().string()) << strategy["id"];
+        EXPECT_EQ(strategy.value("target", "cpu"), target) << strategy["id"];
+      }
+    }
 }
 
 TEST(StrategyPool, RecordsSurviveTheirJson) {
@@ -173,6 +178,10 @@ TEST(Alignment, FollowsTheEvidence) {
     code.hot_loop_lines = lines("hot_loop");
     code.isa = row.value("isa", std::string("x86"));
     code.has_assembly = row.value("has_assembly", true);
+    code.target = row.value("target", std::string("cpu"));
+    std::string ptx;
+    for (const std::string& line : lines("ptx")) ptx += line + "\n";
+    code.ptx_lines = ptx_code_lines(ptx);
     std::map<std::string, std::string> found, evidence;
     for (const AlignedStrategy& aligned : align(own_pool(), code, lines("claims"), lines("considered"))) {
       EXPECT_TRUE(found.emplace(aligned.id, name_of(aligned.presence)).second) << aligned.id << " twice";
@@ -186,6 +195,9 @@ TEST(Alignment, FollowsTheEvidence) {
 
 TEST(Alignment, LongLinesAreNoDanger) {
   CodeView code{std::string(2000000, 'a') + " kw_vec", {std::string(500000, 'v') + " vmovntps"}, {}, "x86", true};
+  CodeView gpu{std::string(2000000, 'a'), {}, {}, "", false, "gpu", {std::string(500000, 'v') + " ld.global.v4"}};
+  for (const AlignedStrategy& aligned : align(own_pool(), gpu, own_pool().ids("gpu"), {}))
+    EXPECT_NE(aligned.presence, Presence::added) << aligned.id;
   for (const AlignedStrategy& aligned : align(own_pool(), code, own_pool().ids(), {}))
     EXPECT_NE(aligned.presence, Presence::added) << aligned.id;
 }

@@ -1,0 +1,148 @@
+#include "dsl/cuda.h"
+
+#include <fmt/format.h>
+
+#include "base/subprocess.h"
+#include "dsl/compiler_errors.h"
+#include "dsl/cpp_screen.h"
+#include "dsl/cpp_text.h"
+#include "dsl/nvcc_box.h"
+#include "dsl/problem_header.h"
+#include "vgpu/toolkit.h"
+
+namespace kw {
+namespace {
+
+Result<vgpu::GpuSheet> sheet_of(const CompileOptions& options) {
+  return vgpu::load_gpu_sheet(options.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options.gpu));
+}
+
+// Everything that decides what code comes out, but for folders.
+std::vector<std::string> code_flags(const vgpu::GpuSheet& sheet, bool cute) {
+  std::vector<std::string> flags{"-std=c++17", "-O3"};
+  for (std::string& option : vgpu::device_code_options(sheet)) flags.push_back(std::move(option));
+  if (cute) flags.emplace_back("--expt-relaxed-constexpr");
+  return flags;
+}
+
+Result<std::vector<std::string>> flags_of(const CompileOptions& options, bool cute) {
+  KW_TRY(const vgpu::GpuSheet sheet, sheet_of(options));
+  auto flags = code_flags(sheet, cute);
+  flags.push_back("(for " + sheet.id + ")");
+  return flags;
+}
+
+Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
+                               const CompileOptions& options, bool cute) {
+  if (auto objection = screen_includes(source)) return CompileOutcome::failed(Verdict::forbidden, *objection);
+  KW_TRY(const vgpu::GpuSheet sheet, sheet_of(options));
+  KW_TRY(const fs::path library, vgpu::find_cudart_library());
+  KW_TRY(NvccBox nvcc, NvccBox::make(folder, options));
+  KW_CHECK(write_file_atomically(folder / "problem.h", problem_header(problem, EntryPoint::cuda)));
+  KW_CHECK(write_file_atomically(folder / "kernel.cu", source.text));
+
+  CompiledKernel kernel;
+  kernel.has_prepare = mentions_identifier(source.text, "kw_prepare");
+  kernel.object = (folder / "kernel.so").string();
+  auto& argv = nvcc.box.argv;
+  for (std::string& flag : code_flags(sheet, cute)) argv.push_back(std::move(flag));
+  if (cute) {
+    KW_TRY(const fs::path headers, vgpu::find_cutlass_headers());
+    KW_TRY(const std::string shown, nvcc.show(headers));
+    argv.insert(argv.end(), {"-isystem", shown});
+  }
+  for (const auto& [name, value] : source.knobs) {
+    if (!is_identifier(name)) return bad_input(fmt::format("'{}' is not the name of a knob", name), "write --knob NAME=VALUE");
+    argv.push_back(fmt::format("-D{}={}", name, value));
+  }
+  if (kernel.has_prepare) argv.emplace_back("-DKW_HAS_PREPARE");
+  KW_TRY(const std::string shown_library, nvcc.show(library));
+  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY",
+                           "-include",
+                           "problem.h",
+                           "-I.",
+                           "-w",
+                           "-Xcompiler",
+                           "-w,-fPIC,-fvisibility=hidden,-fdiagnostics-color=never,-fno-diagnostics-show-caret",
+                           "-MD",
+                           "-MF",
+                           "kernel.d",
+                           "--keep",
+                           "--keep-dir",
+                           ".",
+                           "-shared",
+                           "-Xlinker",
+                           "-z,now,-z,defs",
+                           "kernel.cu",
+                           "-o",
+                           "kernel.so",
+                           shown_library});
+
+  KW_TRY(const sandbox::Outcome outcome, sandbox::run(nvcc.box, options.mode));
+  kernel.seconds = outcome.seconds;
+  if (outcome.timed_out)
+    return CompileOutcome::failed(Verdict::timed_out, {"compile",
+                                                       fmt::format("the compiler did not finish within {:.3g} s",
+                                                                   std::chrono::duration<double>(options.deadline).count()),
+                                                       "",
+                                                       {},
+                                                       "instantiate fewer templates, or give more time with --compile-timeout",
+                                                       ""});
+  const std::string said = outcome.out + outcome.err;
+  if (outcome.signal != 0 || outcome.memory_exceeded)
+    return CompileOutcome::failed(Verdict::compile_failed,
+                                  {"compile",
+                                   "the compiler ran out of memory or crashed",
+                                   "",
+                                   {},
+                                   "the kernel is too large for the compiler: fewer templates, less unrolling",
+                                   ""});
+  if (!outcome.succeeded())
+    return CompileOutcome::failed(
+        Verdict::compile_failed,
+        digest_nvcc_errors(said, source.file, kernel_declaration(problem, kernel.has_prepare, EntryPoint::cuda)));
+  if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
+    return bad_input("nvcc said that it succeeded but wrote nothing", "set KERNELWRIGHT_NVCC to NVIDIA's compiler");
+  KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
+  if (auto objection = screen_dependencies(dependencies, folder.string(), nvcc.shown))
+    return CompileOutcome::failed(Verdict::forbidden, *objection);
+  KW_TRY(const auto objection, screen_cuda_object(kernel.object));
+  if (objection) return CompileOutcome::failed(Verdict::forbidden, *objection);
+  GpuBuild gpu;
+  gpu.gpu = options.gpu.empty() ? std::string(vgpu::kDefaultGpu) : options.gpu;
+  gpu.library = library.string();
+  gpu.facts = vgpu::facts_json(vgpu::parse_ptxas_output(said)).dump();
+  gpu.ptx = (folder / "kernel.ptx").string();
+  kernel.gpu = std::move(gpu);
+  CompileOutcome compiled;
+  compiled.verdict = Verdict::passed;
+  compiled.kernel = kernel;
+  return compiled;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> cuda_c_flags(const CompileOptions& options) { return flags_of(options, false); }
+Result<std::vector<std::string>> cute_flags(const CompileOptions& options) { return flags_of(options, true); }
+
+Result<std::string> cuda_compiler_version() {
+  static std::map<std::string, std::string> known;  // per process: a compiler does not change under a run
+  KW_TRY(const fs::path nvcc, vgpu::find_nvcc());
+  if (const auto it = known.find(nvcc.string()); it != known.end()) return it->second;
+  KW_TRY(const CommandOutcome outcome, run_command({{nvcc.string(), "--version"}, {}, "", std::chrono::seconds(20), 4096}));
+  const std::size_t at = outcome.out.rfind(", V");
+  if (!outcome.succeeded() || at == std::string::npos)
+    return bad_input(fmt::format("{} --version failed", nvcc.string()), "set KERNELWRIGHT_NVCC to NVIDIA's compiler");
+  return known[nvcc.string()] = "nvcc " + outcome.out.substr(at + 2, outcome.out.find('\n', at) - at - 2);
+}
+
+Result<CompileOutcome> compile_cuda_c(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
+                                      const CompileOptions& options) {
+  return compile(problem, source, folder, options, false);
+}
+Result<CompileOutcome> compile_cute(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
+                                    const CompileOptions& options) {
+  return compile(problem, source, folder, options, true);
+}
+
+}  // namespace kw

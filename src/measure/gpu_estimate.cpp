@@ -1,0 +1,149 @@
+#include "measure/gpu_estimate.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/demangle.h"
+#include "dsl/session_tensors.h"
+#include "vgpu/estimate.h"
+#include "vgpu/report_json.h"
+
+namespace kw {
+namespace {
+
+constexpr double kCallSeconds = 600;
+
+std::uint64_t volume(const vgpu::Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
+std::vector<std::uint32_t> list_of(const vgpu::Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+int spills_of(const Json& facts, const std::string& kernel) {
+  const auto found = facts.find(kernel);
+  return found == facts.end() ? 0 : found->value("spill_bytes", 0);
+}
+
+LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& facts, const vgpu::GpuSheet& sheet) {
+  vgpu::LaunchShape shape;
+  shape.blocks = volume(launch.grid);
+  shape.threads_per_block = static_cast<int>(volume(launch.block));
+  shape.registers = launch.registers;
+  shape.shared = launch.dynamic_shared + launch.static_shared;
+  shape.tensor_kind = launch.tensor_kind;
+  const vgpu::Estimate estimate = vgpu::estimate_launch(sheet, launch.report.counters, shape);
+  LaunchEstimate one;
+  one.kernel = demangled(launch.kernel);
+  one.grid = list_of(launch.grid);
+  one.block = list_of(launch.block);
+  one.shared_bytes = static_cast<std::int64_t>(shape.shared);
+  one.registers = launch.registers;
+  one.spill_bytes = spills_of(facts, launch.kernel);
+  one.seconds = estimate.seconds;
+  one.limiting = estimate.limiting;
+  one.share_of_speed_of_light = estimate.share_of_speed_of_light;
+  one.occupancy = estimate.occupancy.share;
+  one.occupancy_limiter = estimate.occupancy.limiter;
+  one.waves = estimate.waves;
+  for (const auto& each : estimate.resources) one.resources.push_back({each.resource, each.seconds, each.share});
+  one.notes = estimate.notes;
+  one.counters = static_cast<const vgpu::LineCounters&>(launch.report.counters);
+  return one;
+}
+
+double peak_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const std::string name = precision == "float32" ? "fp32" : "tensor_" + precision;
+  const auto found = sheet.peak_tflops.find(name);
+  return (found == sheet.peak_tflops.end() ? sheet.peak_tflops.at("fp32") : found->second) * 1e12;
+}
+
+std::string zone_of_times(double compute, double memory) {
+  constexpr double kLaunchSeconds = 5e-6;  // shorter work is mostly the launch
+  if (std::max(compute, memory) < kLaunchSeconds) return "latency";
+  if (compute > 2 * memory) return "compute";
+  return memory > 2 * compute ? "memory" : "balanced";
+}
+
+}  // namespace
+
+GpuRoofline roofline_on_gpu(const ProblemDescription& problem, const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const double compute = problem.flops.value_or(0) / peak_of(sheet, precision);
+  const double memory = problem.bytes / (sheet.memory_gb_per_s * 1e9);
+  return {std::max(compute, memory), zone_of_times(compute, memory)};
+}
+
+Result<EstimateRecord> estimate_of_report(const std::string& report_lines, const std::string& facts,
+                                          const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
+                                          const std::string& precision) {
+  KW_TRY(const vgpu::ProgramReport report, vgpu::parse_program_report(report_lines));
+  KW_TRY(const Json known, parse_json(facts.empty() ? "{}" : facts, "the facts of ptxas"));
+  EstimateRecord record;
+  record.gpu = sheet.id;
+  record.gpu_name = sheet.name;
+  std::map<std::string, double> limits;
+  double weighted = 0;
+  for (const vgpu::LaunchRecord& launch : report.launches) {
+    LaunchEstimate one = launch_estimate(launch, known, sheet);
+    record.seconds += one.seconds;
+    limits[one.limiting] += one.seconds;
+    weighted += one.share_of_speed_of_light * one.seconds;
+    const auto same = std::find_if(record.launches.begin(), record.launches.end(), [&](const LaunchEstimate& each) {
+      return each.kernel == one.kernel && each.grid == one.grid && each.block == one.block && each.shared_bytes == one.shared_bytes;
+    });
+    if (same == record.launches.end()) {
+      record.launches.push_back(std::move(one));
+    } else {
+      ++same->launches;
+      same->seconds += one.seconds;
+    }
+  }
+  std::stable_sort(record.launches.begin(), record.launches.end(),
+                   [](const LaunchEstimate& a, const LaunchEstimate& b) { return a.seconds > b.seconds; });
+  for (const auto& [resource, seconds] : limits)
+    if (record.limiting.empty() || seconds > limits[record.limiting]) record.limiting = resource;
+  if (record.seconds > 0) record.share_of_speed_of_light = weighted / record.seconds;
+  const GpuRoofline roofline = roofline_on_gpu(problem, sheet, precision);
+  record.floor_seconds = roofline.floor_seconds;
+  record.share_of_ceiling = record.seconds > 0 ? record.floor_seconds / record.seconds : 0;
+  record.zone = roofline.zone;
+  if (report.launches.empty()) record.notes.emplace_back("no kernel was launched: copies on the device are not estimated");
+  return record;
+}
+
+Result<Estimation> estimate_on_gpu(const Candidate& candidate, const ProblemDescription& problem, const TensorSet& set,
+                                   const vgpu::GpuSheet& sheet, const EstimateOptions& options) {
+  const CompiledKernel& kernel = *candidate.kernel();
+  if (options.progress) options.progress("counting on a virtual " + sheet.name);
+  const double seconds = options.call_timeout.value_or(kCallSeconds);
+  const std::chrono::milliseconds deadline(static_cast<long long>((seconds + 5) * 1000));
+  SessionOptions session_options;
+  session_options.mode = options.mode;
+  session_options.threads = options.threads;
+  session_options.cores = options.cores;
+  session_options.gpu = SessionGpu{*kernel.gpu, false, true, seconds};
+  KW_TRY(Session session, Session::create(problem, kernel.object, kernel.has_prepare, session_options));
+  KW_CHECK(load_inputs(session, problem, set, 0));
+  KW_CHECK(load_weights(session, problem, set));
+  const auto failed = [](const RunFailure& failure) { return Estimation{std::nullopt, failure.verdict, failure.diagnosis}; };
+  KW_TRY(const auto launched, session.launch(deadline));
+  if (!launched.ok()) return failed(launched.failure);
+  KW_TRY(const auto prepared, session.prepare(deadline));
+  if (!prepared.ok()) return failed(prepared.failure);
+  const int zero[] = {0};
+  KW_TRY(const auto called, session.call(zero, zero, true, deadline));
+  if (!called.ok()) return failed(called.failure);
+  const GpuReport& report = *called.value->gpu;
+  if (report.error != 0)
+    return Estimation{std::nullopt,
+                      Verdict::crashed,
+                      {"measure",
+                       fmt::format("the call that was counted ends with {}, after all verification had passed", report.error_name),
+                       "",
+                       {},
+                       "the kernel behaves differently from call to call",
+                       ""}};
+  Estimation estimation;
+  KW_TRY(estimation.estimate, estimate_of_report(report.lines, kernel.gpu->facts, problem, sheet, options.precision));
+  return estimation;
+}
+
+}  // namespace kw

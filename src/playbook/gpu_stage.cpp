@@ -1,0 +1,134 @@
+#include "playbook/gpu_stage.h"
+
+#include <algorithm>
+#include <regex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+bool says(const std::string& text, const std::string& word) {
+  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
+}
+
+// Positions fit an int where no tensor and no value has 2^31 elements.
+std::string_view index_type_for(const Graph& graph) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    const Value& value = graph.at(id);
+    std::int64_t span = numel(value.shape);
+    for (std::size_t d = 0; d < value.strides.size(); ++d) span = std::max(span, value.shape[d] * std::abs(value.strides[d]));
+    if (span > kMost && value.kind != ValueKind::view) return "std::int64_t";
+  }
+  return "int";
+}
+
+}  // namespace
+
+std::string GpuKernel::knob(const std::string& knob_name, std::int64_t standard, const std::vector<std::int64_t>& values) {
+  if (std::ranges::none_of(knobs, [&](const Knob& known) { return known.name == knob_name; }))
+    knobs.push_back({knob_name, standard, values});
+  return knob_name;
+}
+
+GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph, const Plan& of_plan, const GpuFacts& of_gpu,
+                     const std::set<std::string>& strategies)
+    : problem(of_problem), graph(of_graph), plan(of_plan), gpu(of_gpu), strategies_(strategies) {
+  reserved_ = {"args", "stream", "main", "y0", "y1", "j0", "jn", "yn", "exp", "log", "sqrt", "max", "min", "warpSize"};
+  for (const auto* spec : problem.arguments())
+    for (const char* suffix : {"", "_shape", "_strides", "_numel"}) reserved_.insert(spec->c_name + suffix);
+  for (const auto& [id, buffer] : plan.buffers) reserved_.insert(buffer.name);
+}
+
+GpuKernel GpuWriter::kernel(const std::string& hint) const {
+  GpuKernel made(graph, reserved_);
+  made.e.cuda = true;
+  made.e.index_type = index_type_for(graph);
+  made.e.reciprocals = wants("multiply_reciprocals");
+  for (const auto& [value, buffer] : in_memory_) made.e.materialise(value, buffer);
+  made.name = hint;
+  for (int number = 2; says(kernels_, made.name) || reserved_.contains(made.name); ++number)
+    made.name = fmt::format("{}{}", hint, number);
+  return made;
+}
+
+std::string GpuWriter::block_threads(GpuKernel& kernel, std::int64_t standard, const std::vector<std::int64_t>& values) const {
+  if (!wants("launch_shape")) return kernel.threads = fmt::format("{}", standard);
+  kernel.claim("launch_shape");
+  return kernel.threads = kernel.knob("KW_THREADS", standard, values);
+}
+
+void GpuWriter::bound_registers(GpuKernel& kernel) const {
+  if (!wants("occupancy")) return;
+  kernel.claim("occupancy");
+  kernel.blocks_per_sm = kernel.knob("KW_BLOCKS_PER_SM", 2, {1, 2, 3, 4, 6});
+}
+
+bool GpuWriter::finish(GpuKernel& kernel) {
+  const std::string body = kernel.e.take_text();
+  if (!kernel.e.trouble().empty()) return false;
+  std::vector<std::string> parameters;
+  std::vector<std::string> arguments;
+  for (const auto* spec : problem.arguments()) {
+    if (!says(body, spec->c_name)) continue;
+    arguments.push_back(spec->c_name);
+    parameters.push_back(spec->kind == TensorKind::scalar ? fmt::format("{} {}", argument_type(*spec), spec->c_name)
+                                                          : fmt::format("{} __restrict__ {}", argument_type(*spec), spec->c_name));
+  }
+  std::string declared;
+  for (const auto& text : kernel.declarations) declared += text + "\n";
+  const std::string bound = kernel.blocks_per_sm.empty() ? "" : ", " + kernel.blocks_per_sm;
+  kernels_ += fmt::format("{}__global__ void __launch_bounds__({}{}) {}({}) {{\n{}}}\n\n", declared, kernel.threads, bound,
+                          kernel.name, fmt::join(parameters, ", "), body);
+  const std::string shared = kernel.shared_bytes.empty() ? "0" : kernel.shared_bytes;
+  if (!kernel.shared_bytes.empty())
+    launches_ += fmt::format(
+        "  static const cudaError_t {0}_room = cudaFuncSetAttribute({0}, cudaFuncAttributeMaxDynamicSharedMemorySize, {1});\n"
+        "  (void){0}_room;\n",
+        kernel.name, shared);
+  launches_ += fmt::format("  {}<<<{}, {}, {}, stream>>>({});\n", kernel.name, kernel.grid, kernel.threads, shared,
+                           fmt::join(arguments, ", "));
+  claims_.insert(kernel.claims.begin(), kernel.claims.end());
+  for (const auto& used : kernel.e.used())
+    if (used == "reciprocal_multiply") claims_.insert("multiply_reciprocals");
+  pieces_.insert(kernel.pieces.begin(), kernel.pieces.end());
+  tables_.insert(kernel.e.tables().begin(), kernel.e.tables().end());
+  for (const auto& knob : kernel.knobs)
+    if (std::ranges::none_of(knobs_, [&](const Knob& known) { return known.name == knob.name; })) knobs_.push_back(knob);
+  for (const auto& condition : kernel.constraints)
+    if (std::ranges::find(constraints_, condition) == constraints_.end()) constraints_.push_back(condition);
+  return true;
+}
+
+std::string GpuWriter::scratch(const std::string& hint, std::string_view type, std::int64_t count) {
+  std::string name = hint;
+  for (int number = 2; reserved_.contains(name); ++number) name = fmt::format("{}{}", hint, number);
+  reserved_.insert(name);
+  declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", type, name, std::max<std::int64_t>(count, 1)));
+  return name;
+}
+
+void GpuWriter::done(const Stage& stage) {
+  for (const ValueId root : stage.roots) in_memory_[root] = plan.buffers.at(root);
+}
+
+std::string blocks_for(std::int64_t count, const std::string& each) { return fmt::format("({0} + {1} - 1) / ({1})", count, each); }
+
+void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const Index& index) {
+  for (const ValueId root : stage.roots) {
+    kernel.e.store(writer.buffer(root), index, kernel.e.emit(root, index));
+    // What follows reads it in place of computing it again.
+    if (root != stage.roots.back()) kernel.e.provide(root, index, kernel.e.emit(root, index));
+  }
+}
+
+std::span<const GpuFamily> gpu_families() {
+  static const GpuFamily all[] = {gpu_rows_family, gpu_flat_family, gpu_naive_family};
+  return all;
+}
+
+}  // namespace kw

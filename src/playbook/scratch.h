@@ -1,0 +1,21 @@
+// Memory between stages: two values may share where one is no longer read when the other is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "playbook/plan.h"
+
+namespace kw {
+
+struct ScratchSlot {
+  std::string name;
+  DType dtype = DType::f32;
+  std::int64_t count = 0;  // at least 1
+  std::size_t busy_until = 0;
+};
+
+// Gives every buffer of the plan that is no output a slot, and its name.
+std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph);
+
+}  // namespace kw
