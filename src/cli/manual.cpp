@@ -18,7 +18,8 @@ namespace {
 const std::map<std::string, std::vector<const char*>>& examples() {
   static const std::map<std::string, std::vector<const char*>> all{
       {"optimize",
-       {"kernelwright optimize problems/level1/50_rms_norm.py --time 60s", "kernelwright optimize my_model.py --evaluations 40 --out fast.cpp",
+       {"kernelwright optimize problems/level1/50_rms_norm.py --time 60s",
+        "kernelwright optimize my_model.py --evaluations 40 --out fast.cpp",
         "kernelwright optimize my_model.py --time 10m --model local", "kernelwright optimize --resume 3 --time 5m"}},
       {"generate", {"kernelwright generate problems/level1/33_gelu_exact.py --model local"}},
       {"repair", {"kernelwright repair problems/level1/33_gelu_exact.py my_gelu.cpp --model local"}},
@@ -31,9 +32,12 @@ const std::map<std::string, std::vector<const char*>>& examples() {
       {"ledger", {"kernelwright ledger", "kernelwright ledger --zone memory --class softmax"}},
       {"doctor", {"kernelwright doctor", "kernelwright doctor --refresh"}},
       {"describe", {"kernelwright describe problems/level1/33_gelu_exact.py"}},
-      {"verify", {"kernelwright verify problems/level1/33_gelu_exact.py my_gelu.cpp", "kernelwright verify my_model.py kernel.cpp --knob KW_TILE=64"}},
+      {"verify",
+       {"kernelwright verify problems/level1/33_gelu_exact.py my_gelu.cpp",
+        "kernelwright verify my_model.py kernel.cpp --knob KW_TILE=64"}},
       {"measure",
-       {"kernelwright measure problems/level1/33_gelu_exact.py my_gelu.cpp", "kernelwright measure my_model.py new.cpp --against old.cpp"}},
+       {"kernelwright measure problems/level1/33_gelu_exact.py my_gelu.cpp",
+        "kernelwright measure my_model.py new.cpp --against old.cpp"}},
       {"model fetch", {"kernelwright model fetch"}},
       {"model serve", {"kernelwright model serve --port 8081"}},
       {"model test", {"kernelwright model test --model local"}},
@@ -121,7 +125,8 @@ std::string bash_completion(const CLI::App& app) {
       for (const std::string& flag : flags_of(*option)) words.push_back(flag);
     return fmt::format("{}", fmt::join(words, " "));
   };
-  for (const auto& [name, command] : commands_of(app)) cases += fmt::format("    {}) words={} ;;\n", shell_word(name), shell_word(words_of(*command)));
+  for (const auto& [name, command] : commands_of(app))
+    cases += fmt::format("    {}) words={} ;;\n", shell_word(name), shell_word(words_of(*command)));
   return fmt::format(
       "# Completion of kernelwright for bash: source this file.\n"
       "_kernelwright() {{\n"
@@ -154,11 +159,14 @@ std::string fish_completion(const CLI::App& app) {
   std::string text = "# Completion of kernelwright for fish: put this file into ~/.config/fish/completions.\n";
   for (const auto& [name, command] : commands_of(app)) {
     const auto space = name.find(' ');
-    const std::string condition = space == std::string::npos ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + name.substr(0, space);
-    text += fmt::format("complete -c kernelwright -n {} -f -a {} -d {}\n", shell_word(condition), command->get_name(), shell_word(command->get_description()));
+    const std::string condition =
+        space == std::string::npos ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + name.substr(0, space);
+    text += fmt::format("complete -c kernelwright -n {} -f -a {} -d {}\n", shell_word(condition), command->get_name(),
+                        shell_word(command->get_description()));
     for (const CLI::Option* option : options_of(*command))
       for (const std::string& flag : option->get_lnames())
-        text += fmt::format("complete -c kernelwright -n {} -l {}{} -d {}\n", shell_word("__fish_seen_subcommand_from " + command->get_name()), flag,
+        text += fmt::format("complete -c kernelwright -n {} -l {}{} -d {}\n",
+                            shell_word("__fish_seen_subcommand_from " + command->get_name()), flag,
                             takes_value(*option) ? " -r" : "", shell_word(option->get_description()));
   }
   return text;
@@ -185,7 +193,8 @@ std::string man_page(const CLI::App& app) {
     for (const CLI::Option* option : options_of(*command))
       if (option->get_positional()) {
         std::string upper = option->get_name(true);
-        std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        std::transform(upper.begin(), upper.end(), upper.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         text += option->get_required() ? " " + roff(upper) : " [" + roff(upper) + "]";
       }
     text += fmt::format("\n{}\n{}{}", roff(command->get_description()), roff_options(*command), roff_examples(name));

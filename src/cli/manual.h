@@ -1,5 +1,5 @@
-// What the command line says of itself: examples below every command's help, the man page, completion for shells. All of it is read from the
-// commands as they are declared, so that it is never behind them.
+// What the command line says of itself: examples below every command's help, the man page, completion for shells. All of it is read
+// from the commands as they are declared, so that it is never behind them.
 #pragma once
 
 #include <optional>
