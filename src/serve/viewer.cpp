@@ -38,7 +38,9 @@ class Viewer {
     set_bounds();
     set_answers();
     // Not SO_REUSEPORT, the library's choice: two viewers on one port would each get half of the requests.
-    server_.set_socket_options([](int socket) {
+    int listening = -1;
+    server_.set_socket_options([&listening](int socket) {
+      listening = socket;
       const int yes = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
@@ -50,6 +52,8 @@ class Viewer {
       return bad_input(
           fmt::format("{} cannot be listened at: it is no address of this machine, or the port is taken", rule_.address),
           "name another port with --port, or leave it out for any that is free");
+    // The library lets five wait to be accepted: of more that come at once some would be kept waiting for seconds.
+    ::listen(listening, static_cast<int>(kConnections));
     std::atomic<bool> served{false};
     std::thread stopper([&] {
       while (!stop && !served) std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -70,7 +70,7 @@ def test_a_report_shows_the_answer_and_every_part(browser, home, width, dark):
     # Every kernel that was timed is a dot; the lines of the plots stand inside of them.
     timed = page.evaluate("JSON.parse(document.getElementById('data').textContent).individuals.filter(k => k.speedup > 0).length")
     assert page.evaluate("document.querySelectorAll('.roofline .dots circle').length") == timed
-    assert page.evaluate("document.querySelectorAll('.roofline .baseline').length") == 2
+    assert page.evaluate("document.querySelectorAll('.roofline line.baseline').length") == 2
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, background[4:-1].split(","))) < 200) == dark
     assert_clean(page, "file://")

@@ -144,10 +144,10 @@ class Page:
 
     def screenshot(self, file, whole=True, most=20000, form="png", **more):
         if whole:
-            height = min(most, self.evaluate("document.documentElement.scrollHeight"))
-            width = self.evaluate("innerWidth")
-            more["clip"] = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-        data = self.call("Page.captureScreenshot", format=form, captureBeyondViewport=True, **more)["data"]
+            # The window itself is made as tall: capturing beyond it lays the page out anew at another width for a moment.
+            self.resize(self.evaluate("innerWidth"), min(most, self.evaluate("document.documentElement.scrollHeight")))
+            self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))")
+        data = self.call("Page.captureScreenshot", format=form, captureBeyondViewport=not whole, **more)["data"]
         pathlib.Path(file).write_bytes(base64.b64decode(data))
 
     def close(self):

@@ -237,7 +237,7 @@ function drawProgress(series, width, height) {
       if (kernel.speedup > best) {
         steps.push(best === 0 ? `M${x},${y}` : `H${x}V${y}`);
         best = kernel.speedup;
-        whiskers.push(s("line", { x1: x, x2: x, y1: Y(Math.max(kernel.interval.low, yFrom || 0)), y2: Y(kernel.interval.high) }));
+        whiskers.push(s("line", { x1: x, x2: x, y1: Y(Math.max(kernel.interval.low, yFrom || 0)), y2: Y(Math.min(kernel.interval.high, high)) }));
       }
       dots.push(s("circle", { cx: x, cy: y, r: series.length > 1 ? 1.8 : kDot }));
     }

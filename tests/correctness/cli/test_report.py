@@ -209,7 +209,7 @@ def test_the_viewer_survives_two_hundred_readers_at_once(planted, viewer):
     for stream in streams:
         stream.close()
     assert set(answers) == {200}
-    assert all(head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")) for head in heads)
+    assert {head[:12] for head in heads} <= {b"HTTP/1.1 200", b"HTTP/1.1 503"}
     assert sum(head.startswith(b"HTTP/1.1 200") for head in heads) >= 90
 
 
