@@ -108,7 +108,8 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
                                                             : decide_by_rules(lineage_of(outcome.attempts, 0));
     if (conduct.decision != Decision::drop &&
         static_cast<int>(outcome.attempts.size()) >= request.attempts + (request.source ? 1 : 0)) {
-      outcome.ending = fmt::format("{} attempts were allowed", request.attempts);
+      outcome.ending =
+          request.attempts == 1 ? "one attempt was allowed" : fmt::format("{} attempts were allowed", request.attempts);
       break;
     }
     if (conduct.decision == Decision::drop) {

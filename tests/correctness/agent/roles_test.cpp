@@ -153,7 +153,7 @@ TEST_F(RolesTest, TheDebuggerDiagnosesThenPatches) {
   EXPECT_NE(model.text_of(1).find("> cause: the factor"), std::string::npos);
 }
 
-TEST_F(RolesTest, ASmallModelReadsTheSamePromptTwiceUpToTheQuestion) {
+TEST_F(RolesTest, BothCallsOfASmallModelsDebuggerBeginWithTheSameExample) {
   ScriptedModel small(8192);
   Desk tight(small, library());
   small.answer("debugger/diagnose", R"({"cause": "c", "fix": "f"})");
@@ -161,8 +161,15 @@ TEST_F(RolesTest, ASmallModelReadsTheSamePromptTwiceUpToTheQuestion) {
   EXPECT_FALSE(repair(tight, brief, {kKernel, Verdict::compile_failed, compile_error(), {}, {}}).fault);
   const std::string first = small.text_of(0), second = small.text_of(1);
   const auto shared = std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin();
-  EXPECT_GT(shared, static_cast<std::ptrdiff_t>(first.find("out[i] = 2 * x[i]")))
-      << "a server that keeps its cache reads the source once";
+  EXPECT_GT(shared, static_cast<std::ptrdiff_t>(first.find("sum += x[r * rows + c]")))
+      << "a server that keeps its cache reads it once";
+  EXPECT_NE(second.find("out[i] = 2 * x[i]"), std::string::npos);
+
+  small.answer("debugger/diagnose", R"({"cause": "c", "fix": "f"})");
+  small.answer("debugger/patch", "<<<<<<< FIND\n2 * x[i]\n=======\nx[i]\n>>>>>>> REPLACE\n");
+  const Diagnosis drawn{"compare", "wrong", "out[0]", {"got 4, expected 2", "inputs: given, 2 threads"}, "", ""};
+  EXPECT_FALSE(repair(tight, brief, {kKernel, Verdict::wrong, drawn, {}, {}}).fault);
+  EXPECT_EQ(small.text_of(2).find("got 4"), std::string::npos) << "what another draw or machine would change is not told";
 }
 
 TEST_F(RolesTest, EditsThatDoNotFitGetOneRound) {
