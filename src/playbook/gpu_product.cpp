@@ -91,11 +91,13 @@ class TileProduct {
     if (form_.split) kernel_.knob("KW_SPLIT", 4, {2, 4, 8, 16});
     kernel_.threads = "(KW_BM / KW_TM) * (KW_BN / KW_TN)";
     const std::string parts = form_.split ? fmt::format("{} * KW_SPLIT", product_.batches) : fmt::format("{}", product_.batches);
-    kernel_.grid = fmt::format("dim3({}, {}, {})", blocks_for(product_.columns, "KW_BN"), blocks_for(product_.rows, "KW_BM"), parts);
+    kernel_.grid =
+        fmt::format("dim3({}, {}, {})", blocks_for(product_.columns, "KW_BN"), blocks_for(product_.rows, "KW_BM"), parts);
     stage_floats_ = fmt::format("({} + {})", stage_text(product_.left, "KW_BM"), stage_text(product_.right, "KW_BN"));
     stages_ = form_.stages ? "KW_STAGES" : "1";
     kernel_.shared_bytes = fmt::format("{} * {} * 4", stages_, stage_floats_);
-    if (form_.stages) kernel_.constraints.push_back(fmt::format("{} <= {}", kernel_.shared_bytes, writer_.gpu.shared_bytes_per_block));
+    if (form_.stages)
+      kernel_.constraints.push_back(fmt::format("{} <= {}", kernel_.shared_bytes, writer_.gpu.shared_bytes_per_block));
     kernel_.claim("shared_tile");
     kernel_.claim("thread_tile");
     if (form_.vector_left || form_.vector_right || form_.vector_out) kernel_.claim("vector_load");
@@ -112,13 +114,15 @@ class TileProduct {
     e_.line("constexpr int across_rows = KW_BM / KW_TM, across_columns = KW_BN / KW_TN;");
     e_.line("const int own_row = threadIdx.x / across_columns, own_column = threadIdx.x % across_columns;");
     e_.line("const int first_row = blockIdx.y * KW_BM, first_column = blockIdx.x * KW_BN;");
-    batch_ = product_.batches == 1 ? Affine(0)
-                                   : Affine::variable(e_.define("batch", form_.split ? "blockIdx.z / KW_SPLIT" : "blockIdx.z",
-                                                                {0, product_.batches - 1}));
+    batch_ =
+        product_.batches == 1
+            ? Affine(0)
+            : Affine::variable(e_.define("batch", form_.split ? "blockIdx.z / KW_SPLIT" : "blockIdx.z", {0, product_.batches - 1}));
     if (form_.split) {
       e_.line(fmt::format("constexpr int part_depth = ({} + KW_SPLIT * KW_BK - 1) / (KW_SPLIT * KW_BK) * KW_BK;", product_.depth));
       e_.line("const int part = blockIdx.z % KW_SPLIT, depth_begin = part * part_depth;");
-      e_.line(fmt::format("const int depth_end = depth_begin + part_depth < {0} ? depth_begin + part_depth : {0};", product_.depth));
+      e_.line(
+          fmt::format("const int depth_end = depth_begin + part_depth < {0} ? depth_begin + part_depth : {0};", product_.depth));
     } else {
       e_.line(fmt::format("constexpr int depth_begin = 0, depth_end = {};", product_.depth));
     }
@@ -128,8 +132,14 @@ class TileProduct {
 
   void copies() {
     const auto copy = [&](const GpuOperand& operand, const char* outer, bool vector, const char* name, const char* first) {
-      TileCopy how{outer, "KW_BK", operand.along_depth ? "(KW_BK + KW_PAD)" : fmt::format("({} + KW_PAD)", outer),
-                   "across_rows * across_columns", vector ? 4 : 1, form_.async && vector && operand.direct, "float", ""};
+      TileCopy how{outer,
+                   "KW_BK",
+                   operand.along_depth ? "(KW_BK + KW_PAD)" : fmt::format("({} + KW_PAD)", outer),
+                   "across_rows * across_columns",
+                   vector ? 4 : 1,
+                   form_.async && vector && operand.direct,
+                   "float",
+                   ""};
       write_tile_copy(kernel_, product_, operand, how, name, first, "depth_end", batch_);
     };
     copy(product_.left, "KW_BM", form_.vector_left, "copy_left", "first_row");
@@ -137,18 +147,20 @@ class TileProduct {
   }
 
   // The part of an operand that a thread multiplies: four steps of depth at once where these are side by side.
-  void fragment(const GpuOperand& operand, const char* tile, const char* count, const char* thread, const char* across, bool outer) {
+  void fragment(const GpuOperand& operand, const char* tile, const char* count, const char* thread, const char* across,
+                bool outer) {
     const std::string name = operand.left ? "left_part" : "right_part";
     if (operand.along_depth == outer) {
       e_.line(fmt::format("{} {}[{}];", outer ? "kw_vec" : "float", name, count));
       if (outer) {
-        e_.line(fmt::format("#pragma unroll\nfor (int i = 0; i < {0}; ++i) {1}[i] = kw_load({2} + ({3}) * (KW_BK + KW_PAD) + k);", count,
-                            name, tile, own_position(operand, "i", thread, across)));
+        e_.line(fmt::format("#pragma unroll\nfor (int i = 0; i < {0}; ++i) {1}[i] = kw_load({2} + ({3}) * (KW_BK + KW_PAD) + k);",
+                            count, name, tile, own_position(operand, "i", thread, across)));
       } else {
-        e_.line(fmt::format("#pragma unroll\nfor (int i = 0; i < {0}; i += 4) {{\n"
-                            "  const kw_vec four = kw_load({1} + (k + step) * ({2} + KW_PAD) + {3});\n"
-                            "  for (int u = 0; u < 4; ++u) {4}[i + u] = four.v[u];\n}}",
-                            count, tile, operand.left ? "KW_BM" : "KW_BN", own_position(operand, "i", thread, across), name));
+        e_.line(
+            fmt::format("#pragma unroll\nfor (int i = 0; i < {0}; i += 4) {{\n"
+                        "  const kw_vec four = kw_load({1} + (k + step) * ({2} + KW_PAD) + {3});\n"
+                        "  for (int u = 0; u < 4; ++u) {4}[i + u] = four.v[u];\n}}",
+                        count, tile, operand.left ? "KW_BM" : "KW_BN", own_position(operand, "i", thread, across), name));
       }
     }
   }
@@ -165,9 +177,10 @@ class TileProduct {
     both(false);
     const std::string left = product_.left.along_depth ? "left_part[i].v[step]" : "left_part[i]";
     const std::string right = product_.right.along_depth ? "right_part[j].v[step]" : "right_part[j]";
-    e_.line(fmt::format("#pragma unroll\nfor (int i = 0; i < KW_TM; ++i)\n#pragma unroll\n"
-                        "  for (int j = 0; j < KW_TN; ++j) sums[i][j] += {} * {};",
-                        left, right));
+    e_.line(
+        fmt::format("#pragma unroll\nfor (int i = 0; i < KW_TM; ++i)\n#pragma unroll\n"
+                    "  for (int j = 0; j < KW_TN; ++j) sums[i][j] += {} * {};",
+                    left, right));
     e_.close();
     e_.close();
     e_.close("};");
@@ -202,7 +215,8 @@ class TileProduct {
     e_.open("#pragma unroll\nfor (int i = 0; i < KW_TM; ++i) {");
     e_.line(fmt::format("const int at_row = first_row + {};", own_position(product_.left, "i", "own_row", "across_rows")));
     e_.open(fmt::format("#pragma unroll\nfor (int j = 0; j < KW_TN; j += {}) {{", vector ? 4 : 1));
-    e_.line(fmt::format("const int at_column = first_column + {};", own_position(product_.right, "j", "own_column", "across_columns")));
+    e_.line(
+        fmt::format("const int at_column = first_column + {};", own_position(product_.right, "j", "own_column", "across_columns")));
     e_.open(fmt::format("if (({0} % KW_BM == 0 || at_row < {0}) && ({1} % KW_BN == 0 || at_column < {1})) {{", product_.rows,
                         product_.columns));
     store("at_row", "at_column", vector ? "(kw_vec{{sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]}})" : "sums[i][j]");
@@ -223,7 +237,8 @@ class TileProduct {
     each_result([&](const std::string& row, const std::string& column, const std::string& sum) {
       const std::string at = fmt::format("part * {} + {} * {} + {} * {} + {}", count, product_.batches == 1 ? "0" : "batch",
                                          product_.rows * product_.columns, row, product_.columns, column);
-      e_.line(form_.vector_out ? fmt::format("kw_store({} + {}, {});", partial_, at, sum) : fmt::format("{}[{}] = {};", partial_, at, sum));
+      e_.line(form_.vector_out ? fmt::format("kw_store({} + {}, {});", partial_, at, sum)
+                               : fmt::format("{}[{}] = {};", partial_, at, sum));
     });
   }
 
@@ -235,8 +250,9 @@ class TileProduct {
     kernel.grid = blocks_for(count, kernel.threads);
     const VarId at = kernel.e.define("i", fmt::format("blockIdx.x * {} + threadIdx.x", kernel.threads), {0, count - 1});
     kernel.e.line(fmt::format("if ({} >= {}) return;", kernel.e.name(at), count));
-    kernel.e.line("float dot = 0.0f;\n#pragma unroll\n"
-                  + fmt::format("for (int part = 0; part < KW_SPLIT; ++part) dot += {}[part * {} + {}];", partial_, count, kernel.e.name(at)));
+    kernel.e.line(
+        "float dot = 0.0f;\n#pragma unroll\n" +
+        fmt::format("for (int part = 0; part < KW_SPLIT; ++part) dot += {}[part * {} + {}];", partial_, count, kernel.e.name(at)));
     store_product(writer_, kernel, stage_, product_, kernel.e.unflatten(Affine::variable(at), shape), "dot", false);
     if (stage_.roots[0] != product_.value) kernel.claim("fuse_tile_epilogue");
     return writer_.finish(kernel);
@@ -266,7 +282,8 @@ bool write_plain_tiles(GpuWriter& writer, const Stage& stage, const GpuProduct& 
   e.line(fmt::format("__shared__ float left[16][16 + {0}], right[16][16 + {0}];", pad));
   e.line("const int x = threadIdx.x % 16, y = threadIdx.x / 16;");
   e.line("const int at_row = blockIdx.y * 16 + y, at_column = blockIdx.x * 16 + x;");
-  const Affine batch = product.batches == 1 ? Affine(0) : Affine::variable(e.define("batch", "blockIdx.z", {0, product.batches - 1}));
+  const Affine batch =
+      product.batches == 1 ? Affine(0) : Affine::variable(e.define("batch", "blockIdx.z", {0, product.batches - 1}));
   e.line("float dot = 0.0f;");
   e.open(fmt::format("for (int k0 = 0; k0 < {}; k0 += 16) {{", product.depth));
   const auto element = [&](const GpuOperand& operand, const char* tile, const char* outer, const char* inner) {
@@ -346,17 +363,19 @@ void write_tile_copy(GpuKernel& kernel, const GpuProduct& product, const GpuOper
   const std::string outer = e.unique("o"), depth = e.unique("d");
   const std::string lanes = vector ? fmt::format(" / {}", copy.lanes) : "";
   const std::string times = vector ? fmt::format(" * {}", copy.lanes) : "";
-  e.open(fmt::format("#pragma unroll 4\nfor (int i = threadIdx.x; i < {} * {}{}; i += {}) {{", copy.outer, copy.depth, lanes, copy.threads));
+  e.open(fmt::format("#pragma unroll 4\nfor (int i = threadIdx.x; i < {} * {}{}; i += {}) {{", copy.outer, copy.depth, lanes,
+                     copy.threads));
   const std::string& fast = operand.along_depth ? copy.depth : copy.outer;
   e.line(fmt::format("const int {} = i / ({}{}), {} = i % ({}{}){};", operand.along_depth ? outer : depth, fast, lanes,
                      operand.along_depth ? depth : outer, fast, lanes, times));
-  const std::string place = !copy.place.empty()    ? fmt::format(fmt::runtime(copy.place), outer, depth)
+  const std::string place = !copy.place.empty()   ? fmt::format(fmt::runtime(copy.place), outer, depth)
                             : operand.along_depth ? fmt::format("{} * {} + {}", outer, copy.stride, depth)
                                                   : fmt::format("{} * {} + {}", depth, copy.stride, outer);
-  const std::string inside =
-      fmt::format("({0} % {1} == 0 || {2} + {3} < {0}) && from + {4} < {5}", operand.extent, copy.outer, first, outer, depth, depth_end);
+  const std::string inside = fmt::format("({0} % {1} == 0 || {2} + {3} < {0}) && from + {4} < {5}", operand.extent, copy.outer,
+                                         first, outer, depth, depth_end);
   const auto where = [&] {
-    const VarId at = e.define("outer", fmt::format("{} + {}", first, outer), {0, operand.extent - 1}, vector && !operand.along_depth);
+    const VarId at =
+        e.define("outer", fmt::format("{} + {}", first, outer), {0, operand.extent - 1}, vector && !operand.along_depth);
     const VarId k = e.define("depth", fmt::format("from + {}", depth), {0, product.depth - 1}, vector && operand.along_depth);
     return operand.index(batch, Affine::variable(at), Affine::variable(k));
   };
@@ -368,8 +387,10 @@ void write_tile_copy(GpuKernel& kernel, const GpuProduct& product, const GpuOper
     bool aligned = offset % copy.lanes == 0;
     int units = 0;
     for (const auto& [var, coefficient] : at.position.terms) {
-      if (coefficient == 1 && e.is_vector(var)) ++units;
-      else if (coefficient % copy.lanes != 0) aligned = false;
+      if (coefficient == 1 && e.is_vector(var))
+        ++units;
+      else if (coefficient % copy.lanes != 0)
+        aligned = false;
     }
     if (!aligned || units != 1) e.set_trouble("copies that are not at multiples of 16 bytes");
     e.line(fmt::format("kw_copy16(to + {}, inside ? {} + {} : {}, inside);", place, at.pointer, e.text(at.position), at.pointer));

@@ -11,9 +11,9 @@ namespace kw {
 struct GpuOperand {
   ValueId value = -1;
   bool left = true;
-  std::int64_t extent = 1;   // rows of the left, columns of the right
-  bool along_depth = true;   // neighbours in memory are neighbours in depth
-  bool direct = false;       // it is in memory as it is
+  std::int64_t extent = 1;  // rows of the left, columns of the right
+  bool along_depth = true;  // neighbours in memory are neighbours in depth
+  bool direct = false;      // it is in memory as it is
   [[nodiscard]] Index index(const Affine& batch, const Affine& outer, const Affine& depth) const {
     return left ? Index{batch, outer, depth} : Index{batch, depth, outer};
   }
@@ -27,17 +27,17 @@ struct GpuProduct {
 
 GpuProduct gpu_product(GpuWriter& writer, const Stage& stage);
 
-// How a tile is copied: its numbers of rows and of depth (texts over knobs), the distance of what is next in its outer dimension, the
-// threads that share the work.
+// How a tile is copied: its numbers of rows and of depth (texts over knobs), the distance of what is next in its outer dimension,
+// the threads that share the work.
 struct TileCopy {
-  std::string outer;     // "KW_BM"
-  std::string depth;     // "KW_BK"
-  std::string stride;    // of the tile in shared memory: "(KW_BK + KW_PAD)"
+  std::string outer;   // "KW_BM"
+  std::string depth;   // "KW_BK"
+  std::string stride;  // of the tile in shared memory: "(KW_BK + KW_PAD)"
   std::string threads;
-  std::int64_t lanes = 1;     // elements of one access
+  std::int64_t lanes = 1;  // elements of one access
   bool async = false;
   std::string element = "float";
-  std::string place;     // how a position becomes an offset: "{outer} * stride + {depth}", or a function; empty: by the stride
+  std::string place;  // how a position becomes an offset: "{outer} * stride + {depth}", or a function; empty: by the stride
 };
 
 // const auto NAME = [&](ELEMENT* to, int from) {...}: copies the operand's tile at `first` (outer) and `from` (depth, less than
