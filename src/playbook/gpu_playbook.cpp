@@ -37,7 +37,9 @@ const Features& GpuPlaybook::features() const { return state_->features; }
 
 Result<Kernel> GpuPlaybook::write(const std::vector<std::string>& strategies) const {
   const std::set<std::string> wanted(strategies.begin(), strategies.end());
-  return GpuText(state_->problem, state_->graph, state_->outputs, state_->gpu).write(wanted);
+  Kernel kernel = GpuText(state_->problem, state_->graph, state_->outputs, state_->gpu).write(wanted);
+  kernel.dsl = state_->dsl;  // CUDA-C is what a CuTe source may be, too
+  return kernel;
 }
 
 }  // namespace kw

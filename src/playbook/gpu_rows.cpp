@@ -172,8 +172,8 @@ bool write_rows(GpuWriter& writer, const Stage& stage) {
 }
 
 bool is_costly(const Value& value) {
-  static const std::set<std::string> costly{"exp",  "expm1",     "log", "tanh",     "sigmoid", "silu", "mish",
-                                            "gelu", "gelu_tanh", "erf", "softplus", "pow"};
+  static const std::set<std::string> costly{"exp",  "expm1", "log",       "tanh", "sigmoid",  "silu",
+                                            "mish", "gelu",  "gelu_tanh", "erf",  "softplus", "pow"};
   return value.kind == ValueKind::pointwise && costly.contains(value.fn);
 }
 
@@ -191,7 +191,8 @@ std::function<void(std::int64_t, const std::function<void(VarId)>&)> row_loop(Gp
       const std::string item = e.unique("item");
       const std::string each = who.threads + lanes;
       e.open(fmt::format("#pragma unroll\nfor (int {0} = 0; {0} < {1}; ++{0}) {{", item, blocks_for(count, each)));
-      const VarId j = e.define("j", fmt::format("({} * {} + {}){}", item, who.threads, who.first, lanes), {0, count - 1}, who.vector);
+      const VarId j =
+          e.define("j", fmt::format("({} * {} + {}){}", item, who.threads, who.first, lanes), {0, count - 1}, who.vector);
       e.line(fmt::format("if ({0} % ({1}) != 0 && {2} >= {0}) continue;", count, each, e.name(j)));
       e.row_group.item = item;
       e.row_group.position = j;
@@ -249,7 +250,8 @@ bool write_online_row(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, 
   e.line(fmt::format("{} {} = {};", type, top, start("-3.402823466e+38f")));
   e.line(fmt::format("{} {} = {};", type, total, start("0.0f")));
   e.row_group.loop(numel(reduced), [&](VarId j) {
-    const Index at = with_dims(with_dims(Index(shape.size()), free, result), maximum.dims, e.unflatten(Affine::variable(j), reduced));
+    const Index at =
+        with_dims(with_dims(Index(shape.size()), free, result), maximum.dims, e.unflatten(Affine::variable(j), reduced));
     const Expr value = e.emit(maximum.operands[0], at);
     e.line(fmt::format("kw_online_step({}, {}, {});", top, total, vector ? e.as_vector(value).text : value.text));
   });

@@ -10,8 +10,8 @@ struct RowThreads {
   std::string first;    // "threadIdx.x" or "lane": the thread's number among those that share the row
   std::string threads;  // "KW_THREADS" or "32": how many they are
   bool vector = false;
-  bool items = false;   // positions are counted by an unrolled loop: needed where something is kept in registers
-  std::string begin;    // where the share of a part of the row starts and ends; empty: the whole row
+  bool items = false;  // positions are counted by an unrolled loop: needed where something is kept in registers
+  std::string begin;   // where the share of a part of the row starts and ends; empty: the whole row
   std::string end;
 };
 

@@ -104,11 +104,11 @@ bool GpuWriter::finish(GpuKernel& kernel) {
   return true;
 }
 
-std::string GpuWriter::scratch(const std::string& hint, std::string_view type, std::int64_t count) {
+std::string GpuWriter::scratch(const std::string& hint, std::string_view type, const std::string& count) {
   std::string name = hint;
   for (int number = 2; reserved_.contains(name); ++number) name = fmt::format("{}{}", hint, number);
   reserved_.insert(name);
-  declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", type, name, std::max<std::int64_t>(count, 1)));
+  declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", type, name, count));
   return name;
 }
 
@@ -127,7 +127,7 @@ void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const
 }
 
 std::span<const GpuFamily> gpu_families() {
-  static const GpuFamily all[] = {gpu_rows_family, gpu_flat_family, gpu_naive_family};
+  static const GpuFamily all[] = {gpu_product_family, gpu_rows_family, gpu_flat_family, gpu_naive_family};
   return all;
 }
 

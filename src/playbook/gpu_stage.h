@@ -52,7 +52,7 @@ class GpuWriter {
   // The kernel's text and launch become part of the source. False, and nothing happens: its emitter had trouble.
   bool finish(GpuKernel& kernel);
   // Memory between kernels; its name.
-  std::string scratch(const std::string& hint, std::string_view element_type, std::int64_t count);
+  std::string scratch(const std::string& hint, std::string_view element_type, const std::string& count);
   void done(const Stage& stage);  // its roots are in memory from now on
   // The number of threads of a block: 256, or a knob where launch_shape is wanted.
   std::string block_threads(GpuKernel& kernel, std::int64_t standard, const std::vector<std::int64_t>& values) const;

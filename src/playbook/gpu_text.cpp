@@ -87,6 +87,11 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
       if (family.write(writer, stage)) break;
     writer.done(stage);
   }
+  for (const char* fn : {"exp", "log", "tanh"})
+    if (strategies.contains("fast_maths") && writer.kernels_.find(fmt::format("kw_{}(", fn)) != std::string::npos) {
+      writer.pieces_.insert(fmt::format("fast_{}", fn));
+      writer.claims_.insert("fast_maths");
+    }
   std::string declared;
   if (!writer.declarations_.empty()) declared = "// Memory between kernels, for as long as the program runs.\n";
   for (const auto& text : writer.declarations_) declared += text + "\n";

@@ -4,15 +4,18 @@ import json
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import torch
-from kw_oracle.graph import export_graph
-from kw_oracle.loading import load_problem
-from kw_oracle.subject import Subject
-from kw_oracle.tensors import spec_of
 from nvidia import ROOT, vgpu
 from playbook_cases import problem_text
+
+sys.path.insert(0, str(ROOT / "oracle"))
+from kw_oracle.graph import export_graph  # noqa: E402
+from kw_oracle.loading import load_problem  # noqa: E402
+from kw_oracle.subject import Subject  # noqa: E402
+from kw_oracle.tensors import spec_of  # noqa: E402
 
 TYPES = {"float32": "float", "float64": "double", "float16": "kw_f16", "bfloat16": "kw_bf16", "int64": "std::int64_t",
          "int32": "std::int32_t", "bool": "bool"}
