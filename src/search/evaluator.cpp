@@ -133,6 +133,21 @@ Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Ca
   return std::move(verification.record);
 }
 
+Result<Evaluator::BriefEstimate> Evaluator::estimate_briefly(const ProblemSource& problem, Candidate& candidate,
+                                                             std::uint64_t draw) {
+  VerifyOptions options = verify_options();
+  options.brief = options.gpu_counters = true;
+  options.draw = draw;
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, options));
+  BriefEstimate brief{std::move(verification.record), std::nullopt};
+  if (brief.verdict.verdict != Verdict::passed) return brief;
+  KW_TRY(const vgpu::GpuSheet sheet, gpu_sheet());
+  KW_TRY(brief.estimate, estimate_of_report(verification.gpu_lines, candidate.kernel()->gpu->facts, problem.description, sheet,
+                                            options_.precision));
+  return brief;
+}
+
 Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command,
                                     std::uint64_t& draw) {
   const TensorStore store(problem, options_.precision);

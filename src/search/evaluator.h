@@ -48,6 +48,12 @@ class Evaluator {
   Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // A few kinds of inputs of a draw that stays the same, for a search to go on with. Nothing is archived.
   Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
+  // The same for a kernel in CUDA, with the estimate that the first of its calls gives; none where it did not pass.
+  struct BriefEstimate {
+    VerdictRecord verdict;
+    std::optional<EstimateRecord> estimate;
+  };
+  Result<BriefEstimate> estimate_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
   // Verifies first where that has not been done.
   Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // The estimate of a compiled kernel in CUDA, on inputs of this draw; nothing is archived.

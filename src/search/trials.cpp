@@ -246,10 +246,11 @@ Status Trials::evaluate(Tried& tried) {
     if (individual.passed()) align_with_code(tried);
     return {};
   }
+  if (on_gpu_) return estimate(tried);
   KW_TRY(const bool right, verify(tried));
   if (!right) return {};
   align_with_code(tried);
-  return on_gpu_ ? estimate(tried) : time(tried);
+  return time(tried);
 }
 
 Status Trials::read_code(Tried& tried) {
@@ -297,15 +298,17 @@ void Trials::align_with_code(Tried& tried) {
 Status Trials::estimate(Tried& tried) {
   // The model of the caches depends a little on the order of blocks.
   constexpr double kNoise = 0.002;
-  const Stopwatch watch(clock_.timing);
   Individual& individual = tried.individual;
-  KW_TRY(const Estimation estimation, evaluator_.estimate(problem_, *tried.candidate, draw_));
-  if (!estimation.estimate) {
-    individual.verdict = estimation.verdict;
-    note_diagnosis(individual, estimation.diagnosis);
-    return {};
+  Evaluator::BriefEstimate brief;
+  {
+    const Stopwatch watch(clock_.verifying);
+    KW_TRY(brief, evaluator_.estimate_briefly(problem_, *tried.candidate, draw_));
   }
-  const EstimateRecord& record = *estimation.estimate;
+  individual.verdict = brief.verdict.verdict;
+  note_diagnosis(individual, brief.verdict.diagnosis);
+  if (!brief.estimate) return {};
+  align_with_code(tried);
+  const EstimateRecord& record = *brief.estimate;
   individual.seconds = record.seconds;
   if (reference_seconds_ <= 0) reference_seconds_ = record.seconds;
   individual.speedup = record.seconds > 0 ? reference_seconds_ / record.seconds : 0;

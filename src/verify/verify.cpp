@@ -213,7 +213,7 @@ class Verifier {
     return true;
   }
 
-  Verification finished() { return {std::move(record_), draw_}; }
+  Verification finished() { return {std::move(record_), draw_, ""}; }
 
   Candidate& candidate_;
   const ProblemDescription& problem_;

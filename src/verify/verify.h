@@ -20,14 +20,16 @@ struct VerifyOptions {
   bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
   std::optional<double> call_timeout;
   double compile_timeout = 120;
-  double gpu_seconds = 45;  // of calls on a virtual GPU, after which no other kind of input is begun
-  std::string gpu;          // the data sheet that kernels in CUDA are for; empty: the usual one
+  bool gpu_counters = false;  // also count what the first call on a virtual GPU does
+  double gpu_seconds = 45;    // of calls on a virtual GPU, after which no other kind of input is begun
+  std::string gpu;            // the data sheet that kernels in CUDA are for; empty: the usual one
   std::function<void(std::string_view)> progress;
 };
 
 struct Verification {
   VerdictRecord record;
   std::uint64_t draw = 0;  // what --seed repeats
+  std::string gpu_lines;   // what was counted: the report of the first call, where it was asked for
 };
 
 // A Result error is the evaluator's own failure; everything that the kernel does wrong is in the record.

@@ -96,6 +96,7 @@ class GpuVerifier {
     KW_TRY(auto called, session.call(zero, zero, true, deadline()));
     record_.run_seconds += seconds_since(start);
     if (!called.ok()) return settle(called.failure.verdict, called.failure.diagnosis, set);
+    if (options_.gpu_counters && counted_.empty()) counted_ = called.value->gpu->lines;
     KW_TRY(const bool ran_well, looks_right(called.value->gpu, false, set));
     if (!ran_well) return false;
     const auto comparing = Clock::now();
@@ -131,7 +132,7 @@ class GpuVerifier {
     session_options.threads = options_.threads;
     session_options.cores = options_.cores;
     session_options.passive_waits = true;
-    session_options.gpu = SessionGpu{*kernel.gpu, true, false, call_seconds()};
+    session_options.gpu = SessionGpu{*kernel.gpu, true, options_.gpu_counters, call_seconds()};
     KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options));
     KW_TRY(const auto launched, session.launch(deadline()));
     if (!launched.ok()) {
@@ -176,7 +177,7 @@ class GpuVerifier {
     return {};
   }
 
-  Verification finished() { return {std::move(record_), draw_}; }
+  Verification finished() { return {std::move(record_), draw_, std::move(counted_)}; }
 
   Candidate& candidate_;
   const ProblemDescription& problem_;
@@ -185,6 +186,7 @@ class GpuVerifier {
   const VerifyOptions& options_;
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
+  std::string counted_;
   std::vector<std::string> pending_;  // notes on the call under way
 };
 

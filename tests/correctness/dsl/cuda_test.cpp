@@ -49,7 +49,7 @@ TEST(CudaDsl, ErrorsOfNvccAreDigested) {
   EXPECT_NE(limit.summary.find("too much shared data"), std::string::npos);
   const auto arrays = nvcc("kernel.cu(4): error: identifier \"x_shape\" is undefined in device code\n");
   EXPECT_NE(arrays.hint.find("x_dim0"), std::string::npos);
-  const auto entry = nvcc("/tmp/x.o: in function `kw_call':\nundefined reference to `kw_kernel'\n");
+  const auto entry = nvcc("x.o: in function `kw_call':\nundefined reference to `kw_kernel'\n");
   EXPECT_NE(entry.hint.find("DECLARATION"), std::string::npos);
 }
 
