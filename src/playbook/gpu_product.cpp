@@ -279,25 +279,27 @@ bool write_plain_tiles(GpuWriter& writer, const Stage& stage, const GpuProduct& 
   }
   kernel.threads = "256";
   kernel.grid = fmt::format("dim3({}, {}, {})", blocks_for(product.columns, "16"), blocks_for(product.rows, "16"), product.batches);
-  e.line(fmt::format("__shared__ float left[16][16 + {0}], right[16][16 + {0}];", pad));
-  e.line("const int x = threadIdx.x % 16, y = threadIdx.x / 16;");
-  e.line("const int at_row = blockIdx.y * 16 + y, at_column = blockIdx.x * 16 + x;");
+  e.line(fmt::format("__shared__ float kw_left[16][16 + {0}], kw_right[16][16 + {0}];", pad));
+  e.line("const int kw_x = threadIdx.x % 16, kw_y = threadIdx.x / 16;");
+  e.line("const int at_row = blockIdx.y * 16 + kw_y, at_column = blockIdx.x * 16 + kw_x;");
   const Affine batch =
       product.batches == 1 ? Affine(0) : Affine::variable(e.define("batch", "blockIdx.z", {0, product.batches - 1}));
   e.line("float dot = 0.0f;");
   e.open(fmt::format("for (int k0 = 0; k0 < {}; k0 += 16) {{", product.depth));
   const auto element = [&](const GpuOperand& operand, const char* tile, const char* outer, const char* inner) {
-    e.line(fmt::format("{}[y][x] = 0.0f;", tile));
+    e.line(fmt::format("{}[kw_y][kw_x] = 0.0f;", tile));
     e.open(fmt::format("if ({} < {} && {} < {}) {{", outer, operand.extent, inner, product.depth));
     const VarId o = e.define("outer", outer, {0, operand.extent - 1});
     const VarId k = e.define("depth", inner, {0, product.depth - 1});
     const Expr value = e.emit(operand.value, operand.index(batch, Affine::variable(o), Affine::variable(k)));
-    e.line(fmt::format("{}[y][x] = {};", tile, value.text));
+    e.line(fmt::format("{}[kw_y][kw_x] = {};", tile, value.text));
     e.close();
   };
-  element(product.left, "left", "at_row", "k0 + x");
-  element(product.right, "right", "at_column", "k0 + y");
-  e.line("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 16; ++k) dot += left[y][k] * right[k][x];\n__syncthreads();");
+  element(product.left, "kw_left", "at_row", "k0 + kw_x");
+  element(product.right, "kw_right", "at_column", "k0 + kw_y");
+  e.line(
+      "__syncthreads();\n#pragma unroll\nfor (int step = 0; step < 16; ++step) dot += kw_left[kw_y][step] * "
+      "kw_right[step][kw_x];\n__syncthreads();");
   e.close();
   e.open(fmt::format("if (at_row < {} && at_column < {}) {{", product.rows, product.columns));
   const VarId row = e.define("row", "at_row", {0, product.rows - 1});
@@ -359,7 +361,7 @@ void write_tile_copy(GpuKernel& kernel, const GpuProduct& product, const GpuOper
                      const std::string& name, const std::string& first, const std::string& depth_end, const Affine& batch) {
   Emitter& e = kernel.e;
   const bool vector = copy.lanes > 1;
-  e.open(fmt::format("const auto {} = [&]({}* to, int from) {{", name, copy.element));
+  e.open(fmt::format("const auto {} = [&]({}* kw_to, int kw_from) {{", name, copy.element));
   const std::string outer = e.unique("o"), depth = e.unique("d");
   const std::string lanes = vector ? fmt::format(" / {}", copy.lanes) : "";
   const std::string times = vector ? fmt::format(" * {}", copy.lanes) : "";
@@ -371,12 +373,12 @@ void write_tile_copy(GpuKernel& kernel, const GpuProduct& product, const GpuOper
   const std::string place = !copy.place.empty()   ? fmt::format(fmt::runtime(copy.place), outer, depth)
                             : operand.along_depth ? fmt::format("{} * {} + {}", outer, copy.stride, depth)
                                                   : fmt::format("{} * {} + {}", depth, copy.stride, outer);
-  const std::string inside = fmt::format("({0} % {1} == 0 || {2} + {3} < {0}) && from + {4} < {5}", operand.extent, copy.outer,
+  const std::string inside = fmt::format("({0} % {1} == 0 || {2} + {3} < {0}) && kw_from + {4} < {5}", operand.extent, copy.outer,
                                          first, outer, depth, depth_end);
   const auto where = [&] {
     const VarId at =
         e.define("outer", fmt::format("{} + {}", first, outer), {0, operand.extent - 1}, vector && !operand.along_depth);
-    const VarId k = e.define("depth", fmt::format("from + {}", depth), {0, product.depth - 1}, vector && operand.along_depth);
+    const VarId k = e.define("depth", fmt::format("kw_from + {}", depth), {0, product.depth - 1}, vector && operand.along_depth);
     return operand.index(batch, Affine::variable(at), Affine::variable(k));
   };
   if (copy.async) {
@@ -393,14 +395,15 @@ void write_tile_copy(GpuKernel& kernel, const GpuProduct& product, const GpuOper
         aligned = false;
     }
     if (!aligned || units != 1) e.set_trouble("copies that are not at multiples of 16 bytes");
-    e.line(fmt::format("kw_copy16(to + {}, inside ? {} + {} : {}, inside);", place, at.pointer, e.text(at.position), at.pointer));
+    e.line(
+        fmt::format("kw_copy16(kw_to + {}, inside ? {} + {} : {}, inside);", place, at.pointer, e.text(at.position), at.pointer));
   } else {
-    e.line(vector ? "kw_vec value = kw_splat(0.0f);" : "float value = 0.0f;");
+    e.line(vector ? "kw_vec kw_value = kw_splat(0.0f);" : "float kw_value = 0.0f;");
     e.open(fmt::format("if ({}) {{", inside));
     const Expr value = e.emit(operand.value, where());
-    e.line(fmt::format("value = {};", vector ? e.as_vector(value).text : value.text));
+    e.line(fmt::format("kw_value = {};", vector ? e.as_vector(value).text : value.text));
     e.close();
-    e.line(vector ? fmt::format("kw_store(to + {}, value);", place) : fmt::format("to[{}] = value;", place));
+    e.line(vector ? fmt::format("kw_store(kw_to + {}, kw_value);", place) : fmt::format("kw_to[{}] = kw_value;", place));
   }
   e.close();
   e.close("};");
