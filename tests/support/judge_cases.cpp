@@ -1,5 +1,5 @@
 // Runs the cases of tests/redteam or tests/honest through the real evaluator, in one process with one oracle:
-//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]
+//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--slow] [--verbose]
 // Each case must get one of the verdicts that it expects. Kernels in CUDA are cases only with --cuda, and only where there is an
 // nvcc.
 #include <cstdio>
@@ -19,6 +19,7 @@ using namespace kw;
 struct Case {
   std::string kernel, problem, command, never_says;
   std::vector<std::string> expect;
+  bool slow = false;
 };
 
 Result<std::vector<Case>> read_cases(const fs::path& folder) {
@@ -27,7 +28,8 @@ Result<std::vector<Case>> read_cases(const fs::path& folder) {
   return read_fields("cases.json", [&] {
     std::vector<Case> cases;
     for (const auto& row : json)
-      cases.push_back({row.at("kernel"), row.at("problem"), row.at("command"), row.value("never_says", ""), row.at("expect")});
+      cases.push_back({row.at("kernel"), row.at("problem"), row.at("command"), row.value("never_says", ""), row.at("expect"),
+                       row.value("slow", false)});
     return cases;
   });
 }
@@ -57,10 +59,11 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
 
 int main(int argc, char** argv) {
   if (argc < 2)
-    return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--verbose]\n", stderr), 2;
+    return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--slow] [--verbose]\n", stderr),
+           2;
   const fs::path folder = argv[1];
   int repeat = 1, shard = 0, shards = 1;
-  bool verbose = false, cuda = false;
+  bool verbose = false, cuda = false, slow = false;
   std::string only;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
@@ -74,6 +77,8 @@ int main(int argc, char** argv) {
       verbose = true;
     else if (word == "--cuda")
       cuda = true;
+    else if (word == "--slow")
+      slow = true;
   }
   if (cuda && !vgpu::find_nvcc()) return fmt::print("there is no nvcc here: nothing to judge\n"), 0;
   auto cases = read_cases(folder);
@@ -96,7 +101,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < cases->size(); ++i) {
       const Case& one = (*cases)[i];
       if (static_cast<int>(i) % shards != shard || one.kernel.find(only) == std::string::npos) continue;
-      if (one.kernel.ends_with(".cu") != cuda) continue;
+      if (one.kernel.ends_with(".cu") != cuda || (one.slow && !slow)) continue;
       const std::string problem = run_case(**evaluator, folder, one, verbose);
       if (problem.empty())
         ++passed;
