@@ -308,7 +308,8 @@ class ModelAuthorTest : public ::testing::Test {
   }
   Written write(const Proposal& proposal) { return author->write({proposal}).front(); }
 
-  const std::string kernel = "```cpp\n#include \"problem.h\"\nextern \"C\" void kw_kernel(const float* x, float* out) {\n  out[0] = x[0];\n}\n```";
+  const std::string kernel =
+      "```cpp\n#include \"problem.h\"\nextern \"C\" void kw_kernel(const float* x, float* out) {\n  out[0] = x[0];\n}\n```";
   ScriptedModel model;
   Library library;
   StrategyPool pool;
