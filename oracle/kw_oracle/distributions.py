@@ -56,10 +56,16 @@ def _equal(x, s, draw):
 
 
 def _outlier(x, s, draw):
+    """One anywhere; one begins a row and one ends another, because a row's first element often begins a maximum and its last a remainder."""
     values = x.clone(memory_format=torch.contiguous_format)
     if values.numel():
         place = int(torch.randint(values.numel(), (), generator=draw))
         values.view(-1)[place] = _sign(draw) * 1e3 * _size(s) * _uniform(0.9, 1.1, draw)
+    if values.dim() > 1 and values.shape[-1] > 1 and values.numel() // values.shape[-1] > 2:
+        rows = values.view(-1, values.shape[-1])
+        first, last = torch.randperm(rows.shape[0], generator=draw)[:2].tolist()
+        rows[first, 0] = 1e3 * _size(s) * _uniform(0.9, 1.1, draw)
+        rows[last, -1] = -1e3 * _size(s) * _uniform(0.9, 1.1, draw)
     return values
 
 
