@@ -21,6 +21,7 @@ const Comparison* against(const RunView& view, std::string_view baseline) {
 }
 
 std::string speedup_text(const RunView& view, std::string_view baseline) {
+  if (view.run.options.is_estimated()) return "not timed";
   const Comparison* comparison = against(view, baseline);
   if (comparison)
     return fmt::format("{} ({:.2f} to {:.2f})", times(comparison->speedup), comparison->interval.low, comparison->interval.high);
@@ -55,6 +56,8 @@ std::string conclusion(const RunView& first, const RunView& second) {
     return "these are different problems: their speedups say nothing about each other";
   if (first.run.machine_id != second.run.machine_id)
     return "these ran on different machines: their speedups say little about each other";
+  if (first.run.options.is_estimated() || second.run.options.is_estimated())
+    return "estimates are not compared: kernelwright show prints each run's";
   const Comparison* a = against(first, "eager");
   const Comparison* b = against(second, "eager");
   if (!a || !b) return "not both have a confirmed kernel: nothing can be said of which is faster";
@@ -93,6 +96,9 @@ std::string compare_text(const RunView& first, const RunView& second, const Pain
   });
   row("winner", [](const RunView& v) { return v.run.winner >= 0 ? fmt::format("kernel {}", v.run.winner) : "-"; });
   row("vs eager", [](const RunView& v) { return speedup_text(v, "eager"); });
+  row("estimate", [](const RunView& v) {
+    return v.run.estimate ? fmt::format("{} a call on {}", human_seconds(v.run.estimate->seconds), v.run.estimate->gpu_name) : "-";
+  });
   row("vs compile", [](const RunView& v) { return speedup_text(v, "compile"); });
   row("a call", [](const RunView& v) { return v.run.confirmed ? human_seconds(v.run.confirmed->seconds) : "-"; });
   row("of the ceiling",

@@ -118,6 +118,8 @@ std::string search_command(const RunRecord& run) {
   if (options.islands > 1) command += fmt::format(" --islands {}", options.islands);
   if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
   if (options.precision != "float32") command += fmt::format(" --precision {}", options.precision);
+  if (options.is_estimated()) command += " --dsl " + options.dsl;
+  if (!options.machine.empty()) command += " --machine " + shell_word(options.machine);
   if (!options.model.empty()) command += fmt::format(" --model {}", shell_word(options.model));
   if (!options.base_url.empty()) command += fmt::format(" --base-url {}", shell_word(options.base_url));
   return command;
@@ -126,10 +128,13 @@ std::string search_command(const RunRecord& run) {
 Json commands_json(const RunRecord& run) {
   Json commands{{"search", search_command(run)}};
   if (run.winner >= 0) {
-    std::string measure = fmt::format("kernelwright measure {} kernel.cpp", shell_word(shown_path(run.problem_file)));
+    const std::string file = run.options.is_estimated() ? "kernel.cu" : "kernel.cpp";
+    std::string measure = fmt::format("kernelwright measure {} {}", shell_word(shown_path(run.problem_file)), file);
+    if (run.options.is_estimated()) measure += " --dsl " + run.options.dsl;
+    if (!run.options.machine.empty()) measure += " --machine " + shell_word(run.options.machine);
     if (run.options.precision != "float32") measure += fmt::format(" --precision {}", run.options.precision);
     if (run.options.threads > 0) measure += fmt::format(" --threads {}", run.options.threads);
-    commands["kernel"] = fmt::format("kernelwright show {} --kernel {} > kernel.cpp", run.id, run.winner);
+    commands["kernel"] = fmt::format("kernelwright show {} --kernel {} > {}", run.id, run.winner, file);
     commands["measure"] = std::move(measure);
   }
   return commands;
@@ -163,7 +168,7 @@ Json page_json(const RunView& view) {
   json["evaluation"] = view.evaluation ? evaluation_json(*view.evaluation) : Json();
   json["problem"] = view.problem ? problem_json(*view.problem) : Json();
   json["machine"] = view.machine ? machine_json(*view.machine) : Json();
-  if (view.problem && view.machine) {
+  if (view.problem && view.machine && !view.run.options.is_estimated()) {
     const ProblemDescription& problem = *view.problem;
     const int threads = view.run.options.threads > 0 ? view.run.options.threads : view.machine->cores;
     json["roofline"] = ceilings_json(*view.machine, {problem.flops, problem.bytes, problem.essential_bytes}, threads);
@@ -212,6 +217,7 @@ Json listing_json(const RunSummary& summary, bool under_way) {
             {"best_speedup", summary.best_speedup},
             {"created_at", run.created_at},
             {"updated_at", run.updated_at}};
+  if (run.options.is_estimated()) json["dsl"] = run.options.dsl;
   if (eager) json["confirmed"] = {{"speedup", eager->speedup}, {"low", eager->interval.low}, {"high", eager->interval.high}};
   if (compile) json["compile"] = {{"speedup", compile->speedup}, {"low", compile->interval.low}, {"high", compile->interval.high}};
   if (run.confirmed) json["share_of_ceiling"] = run.confirmed->share_of_ceiling;

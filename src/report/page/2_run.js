@@ -45,6 +45,16 @@ class Run {
   get confirmed() {
     return this.run.confirmed;
   }
+  // Of a run for a GPU that is not here every time is an estimate, and speedups are over a kernel of its own.
+  get isEstimated() {
+    return Boolean(this.run.options.dsl);
+  }
+  get reference() {
+    return this.isEstimated ? this.run.reference || "the plain kernel" : "PyTorch eager";
+  }
+  get referenceInShort() {
+    return this.isEstimated ? "plain" : "eager";
+  }
   comparison(baseline) {
     return this.confirmed ? this.confirmed.comparisons.find((each) => each.baseline === baseline) : undefined;
   }

@@ -214,9 +214,9 @@ function drawProgress(series, width, height) {
   const xTicks = roundTicks(0, most, clamp(width / 90, 3, 8)).filter(Number.isInteger).map((tick) => [X(tick), tickText(tick)]);
   const yTicks = (inLogs ? logTicks(yFrom, high) : roundTicks(0, high, 5)).map((tick) => [Y(tick), `${tickText(tick)}×`]);
   svg.append(grid([], yTicks, box), s("g", { transform: "translate(0,14)" }, axes(xTicks, [], box, "evaluation", "")),
-    axes([], yTicks, { ...box, bottom: box.bottom + 999 }, "", "times faster than eager"));
+    axes([], yTicks, { ...box, bottom: box.bottom + 999 }, "", series[0].run.isEstimated ? `times faster than ${series[0].run.reference}, estimates` : "times faster than eager"));
   const marks = [];
-  const labels = [{ at: Y(1), text: "eager", kind: "baseline", y: Y(1) }];
+  const labels = [{ at: Y(1), text: series[0].run.referenceInShort, kind: "baseline", y: Y(1) }];
   if (compile > 0) labels.push({ at: Y(compile), text: width < 460 ? "compile" : "torch.compile", kind: "baseline", y: Y(compile) });
   series.forEach(({ run, name }, number) => {
     const group = s("g", { class: `series series-${number}` });

@@ -86,8 +86,8 @@ function overview(run, kernel) {
   if (!isPassed(kernel)) parts.push(diagnosisView(kernel));
   if (isTimed(kernel)) {
     parts.push(h("div", { class: "numbers" },
-      number(times(kernel.speedup), `over eager, ${range(kernel.interval.low, kernel.interval.high)}`),
-      number(secondsText(kernel.seconds), "a call"),
+      number(times(kernel.speedup), run.isEstimated ? `over ${run.reference}, an estimate` : `over eager, ${range(kernel.interval.low, kernel.interval.high)}`),
+      number(secondsText(kernel.seconds), run.isEstimated ? "a call, an estimate" : "a call"),
       number(percent(kernel.share_of_ceiling), "of the ceiling")));
     if (kernel.ratios && kernel.ratios.length > 1) parts.push(h("h4", {}, `Timing, ${plural(kernel.ratios.length, "pair")} of blocks`), distribution({ ...kernel, name: "" }));
     if (confirmed)

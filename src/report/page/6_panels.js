@@ -9,7 +9,8 @@ function answerView(run) {
   return h("section", { class: "answer" },
     h("div", { class: "title" }, h("h1", {}, record.problem_name), h("p", {}, [record.workload_class, `${record.zone} zone`, record.shape].filter(Boolean).join(" · "))),
     h("div", { class: "result" },
-      headline ? h("div", { class: "headline" }, h("b", {}, times(headline[0])), h("span", {}, "faster than PyTorch eager", h("br"), h("em", {}, `${range(headline[1].low, headline[1].high)}, 95%`)))
+      headline ? h("div", { class: "headline" }, h("b", {}, times(headline[0])), h("span", {}, run.isEstimated ? `over ${run.reference}` : "faster than PyTorch eager", h("br"),
+        h("em", {}, run.isEstimated ? "an estimate: nothing was timed" : `${range(headline[1].low, headline[1].high)}, 95%`)))
         : h("div", { class: "headline none" }, h("b", {}, record.under_way ? "searching" : "no kernel"), h("span", {}, record.under_way ? "nothing has passed yet" : "has passed")),
       compile ? h("div", { class: "headline second" }, h("b", {}, times(compile.speedup)), h("span", {}, "against torch.compile", h("br"), h("em", {}, `${range(compile.interval.low, compile.interval.high)}, 95%`))) : null,
       other ? h("div", { class: "headline second" }, h("b", {}, times(other.speedup)), h("span", {}, `against ${other.baseline}`)) : null,
@@ -19,9 +20,10 @@ function answerView(run) {
 
 // How long a call takes, side by side, with the floor that the roofline sets.
 function callBars(run) {
-  const rows = [["eager", run.baselineSeconds("eager"), ""], ["torch.compile", run.baselineSeconds("compile"), ""],
+  const floor = run.isEstimated ? run.run.estimate && run.run.estimate.floor_seconds : run.roofline && run.roofline.floor_seconds;
+  const rows = [[run.referenceInShort, run.baselineSeconds("eager"), ""], ["torch.compile", run.baselineSeconds("compile"), ""],
     [run.run.winner >= 0 ? "this kernel" : "best so far", run.confirmed ? run.confirmed.seconds : run.best.seconds, "winner"],
-    ["the ceiling", run.roofline ? run.roofline.floor_seconds : 0, "floor"]].filter(([, seconds]) => seconds > 0);
+    ["the ceiling", floor || 0, "floor"]].filter(([, seconds]) => seconds > 0);
   const most = Math.max(...rows.map(([, seconds]) => seconds));
   return h("div", { class: "calls" }, rows.map(([name, seconds, kind]) => {
     const bar = h("i", {});
@@ -30,18 +32,32 @@ function callBars(run) {
   }));
 }
 
+// What the winner launches on a GPU that is not here, and what limits each launch, by estimates.
+function launchesPanel(run) {
+  const { estimate } = run.run;
+  if (!estimate) return panel("Launches", "of the winner, by estimates", h("p", { class: "empty" }, "the winner has not been confirmed yet"));
+  const shape = (each) => (each || []).join("×");
+  return panel("Launches", `of the winner on ${estimate.gpu_name}, by estimates`, h("div", { class: "launches" }, estimate.launches.map((each) => [
+    h("p", {}, h("code", {}, each.kernel), each.launches > 1 ? `, ${each.launches} times` : ""),
+    facts([["a call", `${secondsText(each.seconds)}, limited by ${each.limiting}`], ["grid, block", `${shape(each.grid)}, ${shape(each.block)}; ${each.waves.toPrecision(2)} waves`],
+      ["occupancy", `${percent(each.occupancy)}${each.occupancy_limiter ? `, by ${each.occupancy_limiter}` : ""}`],
+      ["resources", each.resources.slice(0, 5).map((part) => `${part.resource} ${percent(part.share)}`).join(", ")], ["notes", each.notes.join("; ")]])])));
+}
+
 function answerFacts(run) {
   const { run: record, machine, evaluation, confirmed } = run;
   const share = confirmed ? confirmed.share_of_ceiling : run.best ? run.best.share_of_ceiling : null;
   const worst = evaluation && evaluation.worst;
   return facts([
-    ["verdict", evaluation ? [h("span", { class: `badge ${evaluation.verdict === "passed" ? "passed" : "failed"}` }, evaluation.verdict), ` ${evaluation.checks_passed} of ${evaluation.checks} checks, sandbox ${evaluation.sandbox}`] : run.best ? "passed the search's brief checks; not yet confirmed" : null],
+    ["verdict", evaluation ? [h("span", { class: `badge ${evaluation.verdict === "passed" ? "passed" : "failed"}` }, evaluation.verdict), ` ${evaluation.checks_passed} of ${evaluation.checks} checks, sandbox ${evaluation.sandbox}`] : record.estimate ? "passed on a virtual GPU, with inputs that nothing had seen" : run.best ? "passed the search's brief checks; not yet confirmed" : null],
     ["error", worst ? `${worst.max_error.toExponential(1)}, eager's own ${worst.max_error_eager.toExponential(1)}` : null],
     ["precision", record.options.precision],
     ["ceiling", share ? `${percent(share)} of the roofline (${record.zone})` : null],
     ["rate", confirmed ? [confirmed.gflops_per_second ? `${rateText(confirmed.gflops_per_second, "FLOP/s")}, ` : "", rateText(confirmed.gbytes_per_second, "B/s")] : null],
     ["prepare", confirmed && confirmed.prepare_seconds ? `${secondsText(confirmed.prepare_seconds)} once, ${bytesText(confirmed.prepare_bytes)}` : null],
-    ["machine", machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
+    ["estimate", record.estimate ? `limited by ${record.estimate.limiting}, ${percent(record.estimate.share_of_speed_of_light)} of the speed of light` : null],
+    ["kernels", run.isEstimated ? `${record.options.dsl} for ${record.estimate ? record.estimate.gpu_name : record.options.machine || "a GPU"}` : null],
+    ["machine", run.isEstimated ? "a virtual GPU: run and counted, not timed" : machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
     ["versions", [`PyTorch ${record.torch_version}`, evaluation ? `, ${evaluation.compiler}` : ""]],
     ["flags", evaluation ? h("code", {}, evaluation.flags) : null],
     ["search", `${record.options.search}, seed ${record.options.seed}${record.options.model ? `, with ${record.options.model}` : ""}`],

@@ -3,7 +3,7 @@
 function runPage(run, isServed) {
   document.title = `${run.run.problem_name}, run ${run.run.id} - Kernelwright`;
   const top = h("div", {});
-  const plots = [rooflinePlot(run), progressPlot(run)];
+  const plots = run.isEstimated ? [progressPlot(run)] : [rooflinePlot(run), progressPlot(run)];
   const lineage = new Lineage(run);
   const detail = new Detail(run);
   const below = h("div", { class: "columns three" });
@@ -20,8 +20,8 @@ function runPage(run, isServed) {
   });
   const page = h("main", {}, top,
     h("div", { class: "columns two" },
-      panel("Roofline", "where the kernels stand below this machine's ceilings", plots[0].box, plotKey(["kernel", "way to the best", "baseline"])),
-      panel("Progress", "speedup of each kernel, in the order of the search", plots[1].box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
+      run.isEstimated ? launchesPanel(run) : panel("Roofline", "where the kernels stand below this machine's ceilings", plots[0].box, plotKey(["kernel", "way to the best", "baseline"])),
+      panel("Progress", "speedup of each kernel, in the order of the search", plots.at(-1).box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
     h("section", { class: "panel split" }, h("header", {}, h("h2", {}, "Lineage"), h("p", {}, "what each kernel gained (+), lost (−) or turned on the way from its parent")),
       h("div", { class: "columns tree-and-detail" }, lineage.box, detail.box)),
     below);
@@ -89,8 +89,8 @@ class RunList {
     const won = run.confirmed && run.confirmed.low > 1;
     return h("tr", {}, h("td", {}, pick), h("td", { class: "col-id" }, h("a", { href: `/runs/${run.id}` }, run.id)),
       h("td", { class: "col-problem_name" }, h("a", { href: `/runs/${run.id}` }, run.problem_name), h("span", { class: "soft" }, ` ${run.workload_class}, ${run.zone}`)),
-      h("td", { class: "col-search" }, run.model ? `${run.search}, ${run.model}` : run.search), h("td", { class: "col-state" }, stateBadge(run)),
-      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : null),
+      h("td", { class: "col-search" }, run.dsl ? `${run.search}, ${run.dsl}` : run.model ? `${run.search}, ${run.model}` : run.search), h("td", { class: "col-state" }, stateBadge(run)),
+      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.dsl ? h("span", { class: "soft" }, " over a plain kernel, an estimate") : null),
       h("td", { class: "col-compile" }, run.compile ? times(run.compile.speedup) : "–"), h("td", { class: "col-share_of_ceiling" }, percent(run.share_of_ceiling)),
       h("td", { class: "col-elapsed_seconds" }, durationText(run.elapsed_seconds)), h("td", { class: "col-created_at" }, whenText(run.created_at)));
   }
@@ -105,7 +105,8 @@ function comparePage(a, b) {
     ["problem", (run) => run.run.problem_name], ["shape", (run) => run.run.shape], ["search", (run) => `${run.run.options.search}, seed ${run.run.options.seed}`],
     ["model", (run) => run.run.options.model || "none"], ["precision", (run) => run.run.options.precision], ["machine", (run) => (run.machine ? `${run.machine.cpu_model}, ${run.run.options.threads} threads` : "–")],
     ["PyTorch", (run) => run.run.torch_version], ["state", (run) => (run.run.under_way ? "running" : run.run.state)],
-    ["vs eager", (run) => { const c = run.comparison("eager"); return c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : run.best ? `${times(run.best.speedup)}, not confirmed` : "–"; }],
+    ["vs eager", (run) => { const c = run.comparison("eager"); return run.isEstimated ? "not timed" : c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : run.best ? `${times(run.best.speedup)}, not confirmed` : "–"; }],
+    ["estimate", (run) => (run.isEstimated && run.best ? `${times(run.best.speedup)} over ${run.reference}, ${run.run.options.dsl}` : "–")],
     ["vs torch.compile", (run) => { const c = run.comparison("compile"); return c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : "–"; }],
     ["a call", (run) => secondsText(run.confirmed ? run.confirmed.seconds : run.best ? run.best.seconds : 0)],
     ["of the ceiling", (run) => percent(run.confirmed ? run.confirmed.share_of_ceiling : run.best ? run.best.share_of_ceiling : undefined)],
@@ -116,6 +117,7 @@ function comparePage(a, b) {
     h("tbody", {}, rows.map(([name, text]) => { const [left, right] = runs.map(text); return h("tr", { class: left === right ? "same" : "" }, h("th", {}, name), h("td", {}, left), h("td", {}, right)); })));
   const notes = [];
   if (a.run.problem_hash !== b.run.problem_hash) notes.push("These are different problems: their speedups say nothing about each other.");
+  else if (a.isEstimated !== b.isEstimated) notes.push("One was timed and the other estimated: their numbers say nothing about each other.");
   else if (a.run.machine_id !== b.run.machine_id) notes.push("These ran on different machines.");
   const sets = runs.map((run) => new Set(run.best ? realStrategies(run.best) : []));
   const all = [...new Set([...sets[0], ...sets[1]])].sort();

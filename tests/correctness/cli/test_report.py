@@ -113,6 +113,18 @@ def test_a_report_has_the_run_its_kernels_and_their_sources(planted, tmp_path):
     assert "winner" in re.search(r"<noscript>(.*?)</noscript>", report(kw, ids["first"], tmp_path), re.DOTALL)[1]
 
 
+def test_an_estimate_is_never_told_as_a_speedup_over_eager(tmp_path):
+    kw = Kernelwright(tmp_path / "home", tmp_path / "cache")
+    run = plant(kw, 8, dsl="cuda-c", seed=3)
+    page = report(kw, run, tmp_path)
+    data = json.loads(Tags(page).scripts[0])
+    assert data["run"]["options"]["dsl"] == "cuda-c" and "roofline" not in data, "the ceilings of this machine are not those of that GPU"
+    assert data["commands"]["measure"].endswith("kernel.cu --dsl cuda-c --machine a100 --threads 2"), data["commands"]
+    assert "vs eager" not in re.search(r"<noscript>(.*?)</noscript>", page, re.DOTALL)[1]
+    compared = kw("compare", run, run).out
+    assert "not timed" in compared and "NVIDIA A100" in compared and "estimates are not compared" in compared, compared
+
+
 def test_nothing_that_was_archived_becomes_markup(planted, tmp_path):
     kw, ids = planted
     page = Tags(report(kw, ids["hostile"], tmp_path))
