@@ -186,8 +186,8 @@ KW_DEVICE T kw_minimum(T x, T y) {
   return x < y || x != x ? x : y;
 }
 
-// The special function units alone: about 2^-21 of relative error for exp near 0, more far from it.
 // piece: fast_exp needs: device
+// The special function units alone: about 2^-21 of relative error for exp near 0, more far from it.
 KW_DEVICE float kw_exp(float x) { return __expf(x); }
 KW_DEVICE double kw_exp(double x) { return exp(x); }
 
