@@ -65,6 +65,7 @@ double jaccard(const std::set<std::string>& a, const std::set<std::string>& b) {
 }
 
 double similarity(const Strategy& a, const Strategy& b) {
+  if (a.target != b.target) return 0;  // told in the same words, it is another thing on another machine
   const double names = jaccard(shingles(a.name), shingles(b.name));
   const double rest = jaccard(shingles(rest_of(a)), shingles(rest_of(b)));
   // A name that says the same is the same idea even where the reasons are told in other words.

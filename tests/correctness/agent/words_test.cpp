@@ -98,6 +98,9 @@ TEST(SimilarityTest, NumbersForWordsThatAreAlike) {
   related.why = "Columns are contiguous.";
   EXPECT_LT(similarity(one, related), kNearRepeat);
   EXPECT_DOUBLE_EQ(similarity(one, one), 1);
+  Strategy elsewhere = one;
+  elsewhere.target = "gpu";
+  EXPECT_DOUBLE_EQ(similarity(one, elsewhere), 0);
   same.id = "same";
   other.id = "other";
   EXPECT_EQ(nearest_of(one, {other, same}).id, "same");
