@@ -75,11 +75,11 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
 
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
-  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default), cuda-c or cute")
+  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default) or cuda-c")
       ->check(CLI::IsMember({"cpp", "cuda-c", "cute"}));
   command
       .add_option("--machine", options.machine,
-                  "for cuda-c and cute: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
+                  "for cuda-c: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
                   "by estimates")
       ->type_name("GPU");
   command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")

@@ -30,7 +30,7 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   request.options.dsl = options.dsl;
   request.options.machine = options.machine;
   if (!request.options.is_estimated() && !options.machine.empty())
-    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
+    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c", options.machine),
                      "leave --machine out: kernels in C++ are for this machine");
   if (request.options.is_estimated()) {
     if (options.model.given())

@@ -18,8 +18,9 @@ struct GpuPlaybook::State {
 };
 
 Result<GpuPlaybook> GpuPlaybook::read(const ProblemDescription& problem, const GpuFacts& gpu, std::string_view dsl) {
-  if (dsl != "cuda-c" && dsl != "cute")
-    return bad_input(fmt::format("the playbook writes no {} for GPUs", dsl), "use cuda-c or cute");
+  if (dsl != "cuda-c")
+    return bad_input(fmt::format("the playbook writes no {} for GPUs", dsl),
+                     "search with --dsl cuda-c; verify and measure judge your own");
   KW_TRY(ReadProblem read, read_graph(problem));
   auto state = std::make_shared<State>();
   state->problem = problem;
@@ -38,7 +39,7 @@ const Features& GpuPlaybook::features() const { return state_->features; }
 Result<Kernel> GpuPlaybook::write(const std::vector<std::string>& strategies) const {
   const std::set<std::string> wanted(strategies.begin(), strategies.end());
   Kernel kernel = GpuText(state_->problem, state_->graph, state_->outputs, state_->gpu).write(wanted);
-  kernel.dsl = state_->dsl;  // CUDA-C is what a CuTe source may be, too
+  kernel.dsl = state_->dsl;
   return kernel;
 }
 

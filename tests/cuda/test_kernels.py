@@ -36,6 +36,7 @@ def test_bad_requests(kw):  # noqa: F811
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--machine", "a100"), "CUDA")
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--dsl", "cute"), ".cu")
     assert_refused(kw("optimize", "problems/scale_relu.py", "--machine", "a100"), "--dsl")
+    assert_refused(kw("optimize", "problems/scale_relu.py", "--dsl", "cute"), "no cute", "cuda-c")
     assert_refused(kw("optimize", "problems/scale_relu.py", "--dsl", "cuda-c", "--model", "local"), "--model")
 
 
