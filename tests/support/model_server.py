@@ -232,16 +232,10 @@ class Handler(BaseHTTPRequestHandler):
         api = next((api for api in (OpenAi, Anthropic) if api.path == self.path), None)
         if api is None:
             return self.reply(404, OpenAi.error("not_found_error", f"no such path: {self.path}"))
-        with self.plan.lock:
-            self.plan.in_flight += 1
-            self.plan.most_in_flight = max(self.plan.most_in_flight, self.plan.in_flight)
         try:
             self.handle_chat(api, data)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
-        finally:
-            with self.plan.lock:
-                self.plan.in_flight -= 1
 
     def handle_chat(self, api, data):
         plan = self.plan.plan
@@ -271,7 +265,13 @@ class Handler(BaseHTTPRequestHandler):
         prompt_bytes = sum(len(message["content"]) for message in body["messages"]) + len(body.get("system", ""))
         usage = (prompt_bytes // 4 + 3, len(text) // 4 + 1)
         if step.get("delay_before"):
+            # Counted while nothing of the answer is written: whoever has read the end of one may ask again before we are done here.
+            with self.plan.lock:
+                self.plan.in_flight += 1
+                self.plan.most_in_flight = max(self.plan.most_in_flight, self.plan.in_flight)
             time.sleep(step["delay_before"])
+            with self.plan.lock:
+                self.plan.in_flight -= 1
         if step.get("stream") is False or not body.get("stream"):
             return self.reply(200, api.whole(body, text, finish, usage))
         size = step.get("piece", 20)
