@@ -98,6 +98,11 @@ def load_problem(file: str) -> Problem:
     except OSError as error:
         raise bad_problem(f"{path}: cannot be read ({error.strerror or errno.errorcode.get(error.errno or 0, error)})",
                           "check the path of the problem") from None
+    return load_text(path, source)
+
+
+def load_text(path: pathlib.Path, source: bytes) -> Problem:
+    """A problem whose text may differ from what is in its file; messages name the file."""
     module = types.ModuleType(_MODULE_PREFIX + str(next(_counter)))
     module.__file__ = str(path)
     problem = Problem(path, hashlib.sha256(source).hexdigest(), module)

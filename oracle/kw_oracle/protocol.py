@@ -4,7 +4,7 @@ import json
 
 from kw_oracle.errors import bad_request
 
-_KINDS = {str: "a string", int: "an integer", list: "a list", bool: "true or false"}
+_KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list", bool: "true or false"}
 
 
 def encode(message: dict) -> str:
@@ -30,7 +30,7 @@ def field(request: dict, name: str, kind: type, default=None, choices=None):
             return default
         raise bad_request(f"'{request.get('op')}' needs the field '{name}'")
     value = request[name]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, (int, float) if kind is float else kind) or (kind is not bool and isinstance(value, bool)):
         raise bad_request(f"the field '{name}' has to be {_KINDS[kind]}, not {value!r}"[:300])
     if choices is not None and value not in choices:
         raise bad_request(f"the field '{name}' is '{value}'", "use one of " + ", ".join(choices))

@@ -73,6 +73,49 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
   add_model_options(command, options.model, false);
 }
 
+// What one search and a search on each problem of a folder have in common.
+template <typename Options>
+void add_search_options(CLI::App& command, Options& options, bool& json) {
+  command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")
+      ->check(CLI::IsMember({"evolve", "refine", "generate", "random"}));
+  command.add_option("--evaluations", options.evaluations, "how many kernels at the most")->check(CLI::Range(1, 1000000));
+  command.add_option("--seed", options.seed, "the same seed makes the same decisions from the same outcomes")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
+  command.add_option("--baseline", options.baselines, "what the winner is confirmed against: eager, or eager,compile (default)")
+      ->check(CLI::IsMember({"eager", "compile"}))
+      ->delimiter(',');
+  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                   "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--json", json, "print one JSON object");
+}
+
+void add_bench_options(CLI::App& command, BenchOptions& options, bool& json) {
+  command.add_option("folder", options.folder, "a folder of problems, in KernelBench's layout or any other; its folders too")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      .add_option("--time", options.time,
+                  "how long for each problem, such as 60s or 5m (default 60s where --evaluations is not given)")
+      ->type_name("TIME");
+  command.add_option("--only", options.only, "only problems with this in their names; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  command
+      .add_option("--scale-to", options.scale_to,
+                  "make the batch of a problem smaller until a call of eager takes no longer (100ms) or its tensors need no more "
+                  "(2GiB); may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command
+      .add_option("--out", options.out,
+                  "the folder for results (default: NAME-bench here); the same command goes on with what is there")
+      ->type_name("FOLDER");
+  command.add_flag("--again", options.again, "begin anew: forget the results that are there");
+  add_search_options(command, options, json);
+}
+
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
   command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default) or cuda-c")
@@ -82,28 +125,16 @@ void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& jso
                   "for cuda-c: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
                   "by estimates")
       ->type_name("GPU");
-  command.add_option("--search", options.search, "the policy: evolve (default), refine, generate or random")
-      ->check(CLI::IsMember({"evolve", "refine", "generate", "random"}));
   command
       .add_option("--time", options.time, "how long in all, such as 60s, 5m or 1h (default 3m where --evaluations is not given)")
       ->type_name("TIME");
-  command.add_option("--evaluations", options.evaluations, "how many kernels at the most")->check(CLI::Range(1, 1000000));
-  command.add_option("--seed", options.seed, "the same seed makes the same decisions from the same outcomes")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
   command.add_option("--islands", options.islands, "populations of 'evolve' that exchange individuals (default 1)")
       ->check(CLI::Range(1, 16));
-  command.add_option("--baseline", options.baselines, "what the winner is confirmed against: eager, or eager,compile (default)")
-      ->check(CLI::IsMember({"eager", "compile"}))
-      ->delimiter(',');
   command.add_option("--out", options.out, "where the kernel goes (default: PROBLEM-runN.cpp here)")->type_name("FILE");
   command.add_option("--resume", options.resume, "go on with this run; --time and --evaluations set a new budget")
       ->type_name("RUN")
       ->excludes(problem);
-  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
-  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
-  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
-                   "run without a sandbox where none can be had; the result says so");
-  command.add_flag("--json", json, "print one JSON object");
+  add_search_options(command, options, json);
   add_model_options(command, options.model, false);
 }
 
@@ -171,11 +202,14 @@ int run_cli(int argc, char** argv) {
   RunsOptions runs;
   ShowOptions show;
   LedgerOptions ledger;
+  BenchOptions bench;
   VgpuOptions vgpu;
   AgentOptions generate, repair;
 
   auto* optimize_command = app.add_subcommand("optimize", "search for the fastest kernel that passes, within a budget");
   add_optimize_options(*optimize_command, optimize, json);
+  auto* bench_command = app.add_subcommand("bench", "search on each problem of a folder: a table, CSV, JSON and a web page");
+  add_bench_options(*bench_command, bench, json);
   auto* generate_command = app.add_subcommand("generate", "one kernel written by a model, repaired until it passes");
   add_agent_options(*generate_command, generate, json);
   generate_command->add_option("--strategy", generate.strategies, "a strategy to realise; may be repeated")
@@ -251,6 +285,7 @@ int run_cli(int argc, char** argv) {
   Output output(json);
   try {
     if (*optimize_command) return report(run_optimize(optimize, output), output);
+    if (*bench_command) return report(run_bench(bench, output), output);
     if (*generate_command) return report(run_generate(generate, output), output);
     if (*repair_command) return report(run_repair(repair, output), output);
     if (*runs_command) return report(run_runs(runs, output), output);

@@ -78,6 +78,23 @@ struct OptimizeOptions {
 };
 Result<int> run_optimize(const OptimizeOptions& options, Output& output);
 
+// A search on each problem of a folder.
+struct BenchOptions {
+  std::string folder;
+  std::string out;  // a folder; empty: NAME-bench here
+  std::string search = "evolve";
+  std::string time;     // a problem's budget, as it was written; empty: not given
+  int evaluations = 0;  // 0: not given
+  std::uint64_t seed = 1;
+  std::string precision = "float32";
+  std::vector<std::string> baselines{"eager", "compile"};
+  int threads = 0;
+  std::vector<std::string> only, scale_to;
+  bool again = false;
+  bool unsafe_no_sandbox = false;
+};
+Result<int> run_bench(const BenchOptions& options, Output& output);
+
 struct RunsOptions {
   int limit = 20;
 };

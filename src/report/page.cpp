@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "report/run_json.h"
 #include "report/run_text.h"
+#include "report/suite_text.h"
 
 namespace kw {
 
@@ -100,18 +101,32 @@ std::string json_for_script(const Json& json) {
   return safe;
 }
 
-std::string report_page(const RunView& view) {
+namespace {
+
+// One file: the style, the data as islands, the script, and a policy that lets nothing else in.
+std::string whole_page(const std::string& title, const std::string& without_script, const std::string& islands) {
   const std::string policy = fmt::format(
       "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
       sha256_base64(page_script()), sha256_base64(page_style()));
   const std::string head =
       fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<style>{}</style>", policy, page_style());
-  const std::string end = fmt::format(
-      "<script type=\"application/json\" id=\"data\">{}</script>\n<script type=\"application/json\" id=\"texts\">{}</script>\n"
-      "<script>{}</script>",
-      json_for_script(page_json(view)), json_for_script(texts_json(view)), page_script());
-  return framed(html_escaped(fmt::format("{}, run {} - Kernelwright", view.run.problem_name, view.run.id)), head,
-                html_escaped(run_text(view.run, view.individuals, {})), end);
+  return framed(html_escaped(title + " - Kernelwright"), head, html_escaped(without_script),
+                fmt::format("{}<script>{}</script>", islands, page_script()));
+}
+
+std::string island(std::string_view id, const Json& json) {
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json_for_script(json));
+}
+
+}  // namespace
+
+std::string report_page(const RunView& view) {
+  return whole_page(fmt::format("{}, run {}", view.run.problem_name, view.run.id), run_text(view.run, view.individuals, {}),
+                    island("data", page_json(view)) + island("texts", texts_json(view)));
+}
+
+std::string suite_page(const SuiteRecord& suite) {
+  return whole_page(suite.name, suite_text(suite, {}), island("data", {{"suite", suite}, {"totals", totals_of(suite)}}));
 }
 
 std::string viewer_page() {

@@ -5,12 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "record/suite.h"
 #include "report/run_view.h"
 
 namespace kw {
 
 // One file with everything in it: it asks for nothing else, and runs no script but its own.
 std::string report_page(const RunView& view);
+
+// The same for a suite; the kernels that it links to lie beside it.
+std::string suite_page(const SuiteRecord& suite);
 
 // The frame that the viewer serves for each of its pages; style, script and data are asked for by it.
 std::string viewer_page();

@@ -84,7 +84,9 @@ async function startComparison() {
 async function start() {
   const island = document.getElementById("data");
   if (island) {
-    const run = new Run(JSON.parse(island.textContent), new FileTexts());
+    const data = JSON.parse(island.textContent);
+    if (data.suite) return show(topBar([["bench", null]]), suitePage(data));
+    const run = new Run(data, new FileTexts());
     const { page, bar } = runPage(run, false);
     return show(bar, page);
   }

@@ -1,0 +1,28 @@
+// The problems of a folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace kw {
+
+struct FolderProblem {
+  std::string name;  // its path within the folder, without .py
+  fs::path file;
+  std::string hash;  // of its text
+};
+
+struct ProblemFolder {
+  std::vector<FolderProblem> problems;  // 2_ before 10_
+  std::vector<std::string> skipped;     // Python files that are no problems
+};
+
+// All of its folders; a single file is a folder with one problem. Bad input: not there, or no problem in it.
+Result<ProblemFolder> problems_in(const fs::path& folder);
+
+// Numbers in names by their value: level1/2_x before level1/10_y.
+bool counts_before(const std::string& a, const std::string& b);
+
+}  // namespace kw
