@@ -34,7 +34,7 @@ const std::vector<Group>& groups() {
         "level1/10", "level1/11"},
        0.9,
        0},
-      {"products with an epilogue", {"level2/01", "level2/02", "level2/15", "level2/35"}, 1.0, 0},
+      {"products with an epilogue", {"level2/01", "level2/02", "level2/35"}, 1.0, 0},
       {"structured products", {"level1/12", "level1/13", "level1/14", "level1/15"}, 2.0, 0},
       {"pointwise",
        {"level1/16", "level1/31", "level1/32", "level1/33", "level1/34", "level1/35", "level1/36", "level1/37", "level1/38",

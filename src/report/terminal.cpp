@@ -119,6 +119,24 @@ std::string text_of(const VerdictRecord& verdict, const Paint& paint) {
   return text;
 }
 
+namespace {
+
+constexpr double kAboveCeiling = 1.1;  // more than noise: the kernel does less than the graph says
+
+// Where the numbers alone would puzzle: a kernel above the ceiling, and eager closer to it than the kernel.
+std::string ceiling_notes(const TimingRecord& timing, const Paint& paint) {
+  std::string text;
+  const auto note = [&](const std::string& words) { text += paint.faint(fmt::format("  {:<10}{}\n", "note", words)); };
+  if (timing.share_of_ceiling > kAboveCeiling)
+    note("above the ceiling of the operations as they are written: the kernel gets by with fewer");
+  for (const auto& c : timing.comparisons)
+    if (c.baseline == "eager" && c.interval.high < 1 && c.speedup > 0)
+      note(fmt::format("eager is faster: it reaches {:.0f}% of the ceiling", timing.share_of_ceiling / c.speedup * 100));
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(const TimingRecord& timing, const Paint& paint) {
   std::string text;
   for (const auto& c : timing.comparisons) {
@@ -138,6 +156,7 @@ std::string text_of(const TimingRecord& timing, const Paint& paint) {
   if (timing.prepare_seconds > 0)
     text += fmt::format("  {:<10}{} once per weights, holds {}\n", "prepare", human_seconds(timing.prepare_seconds),
                         human_bytes(timing.prepare_bytes));
+  text += ceiling_notes(timing, paint);
   for (const auto& note : timing.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "note", note));
   return text;
 }

@@ -84,6 +84,18 @@ TEST(Terminal, TimingShowsIntervalsAndPrepareOnlyWhereThereIsOne) {
   EXPECT_TRUE(says(text_of(timing, kPlain), "500 ms once per weights, holds 2.00 MB"));
 }
 
+TEST(Terminal, TheCeilingIsExplainedWhereItPuzzles) {
+  TimingRecord timing;
+  timing.comparisons = {{"eager", 3e-3, 2e-3, 0.8, {0.7, 0.9}, 12, 200}};
+  timing.share_of_ceiling = 0.4;
+  EXPECT_TRUE(says(text_of(timing, kPlain), "eager is faster: it reaches 50% of the ceiling"));
+  EXPECT_FALSE(says(text_of(timing, kPlain), "fewer"));
+  timing.comparisons[0].interval = {0.7, 1.1};  // for all one knows it is not
+  timing.share_of_ceiling = 13.31;
+  EXPECT_FALSE(says(text_of(timing, kPlain), "eager is faster"));
+  EXPECT_TRUE(says(text_of(timing, kPlain), "gets by with fewer"));
+}
+
 TEST(Terminal, OnlyAnIntervalAwayFromOneIsPainted) {
   TimingRecord timing;
   timing.comparisons = {{"eager", 1, 1, 1.02, {0.97, 1.07}, 12, 200}};
