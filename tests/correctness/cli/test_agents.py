@@ -109,6 +109,16 @@ def test_a_users_kernel_is_repaired(kw, server, tmp_path):
     assert "debugger" in run.out and "tokens" in run.out
 
 
+def test_a_search_speaks_the_other_protocol_too(kw, server, tmp_path):
+    url = server(rules=rules(GOOD))
+    run = kw("optimize", PROBLEM, "--search", "refine", "--evaluations", "3", "--seed", "5", "--baseline", "eager", "--model", "tester", "--protocol",
+             "anthropic", "--base-url", url, "--out", tmp_path / "kernel.cpp", "--json", ANTHROPIC_API_KEY=KEY, KERNELWRIGHT_CONFIG=tmp_path / "config.toml")
+    assert run.status == PASSED, run
+    own = [i for i in run.json["individuals"] if i["proposal"].get("author") == "tester"]
+    assert any(i["verdict"] == "passed" for i in own), run
+    assert_no_key(kw, run.out, run.err)
+
+
 def test_what_the_user_has_to_mend(kw, server, tmp_path):
     url = server()
     kernel = tmp_path / "empty.cpp"
