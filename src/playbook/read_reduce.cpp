@@ -73,22 +73,33 @@ NodeValues read_mean(const NodeReader& node) {
                     along && !node.is_none(2) && node.boolean(2))};
 }
 
-// var and std: (self, dims, keyword correction and keepdim).
-NodeValues read_var(const NodeReader& node) {
+// `correction` is what the count is less by.
+NodeValues variance_over(const NodeReader& node, const std::vector<int>& dims, double correction, bool keepdim) {
   Graph& graph = node.graph;
   const ValueId x = node.tensor(0);
   const DType dtype = node.dtype();
-  const auto dims = dims_at(node, 1, rank_of(node));
+  const ValueId squares = graph.reduce("sum", graph.pointwise("square", {centred_over(graph, x, dims)}, dtype), dims, keepdim);
+  const double count = std::max(0.0, static_cast<double>(count_of(graph, x, dims)) - correction);
+  const ValueId variance = graph.pointwise("div", {squares, graph.constant(count, dtype)}, dtype);
+  return {node.op().starts_with("aten.std") ? graph.pointwise("sqrt", {variance}, dtype) : variance};
+}
+
+// var and std: (self, dims, keyword correction and keepdim).
+NodeValues read_var(const NodeReader& node) {
   const auto keyword = [&](const char* name, double otherwise) {
     const Json* given = node.keyword(name);
     if (given == nullptr || !given->contains("const") || (*given)["const"].is_null()) return otherwise;
     return (*given)["const"].is_boolean() ? ((*given)["const"].get<bool>() ? 1.0 : 0.0) : (*given)["const"].get<double>();
   };
-  const ValueId centred = centred_over(graph, x, dims);
-  const ValueId squares = graph.reduce("sum", graph.pointwise("square", {centred}, dtype), dims, keyword("keepdim", 0) != 0);
-  const double count = std::max(0.0, static_cast<double>(count_of(graph, x, dims)) - keyword("correction", 1));
-  const ValueId variance = graph.pointwise("div", {squares, graph.constant(count, dtype)}, dtype);
-  return {node.op().starts_with("aten.std") ? graph.pointwise("sqrt", {variance}, dtype) : variance};
+  return variance_over(node, dims_at(node, 1, rank_of(node)), keyword("correction", 1), keyword("keepdim", 0) != 0);
+}
+
+// The older forms: (self, unbiased) and (self, dims, unbiased, keepdim).
+NodeValues read_var_unbiased(const NodeReader& node) {
+  return variance_over(node, all_dims(rank_of(node)), node.boolean(1) ? 1 : 0, false);
+}
+NodeValues read_var_dim(const NodeReader& node) {
+  return variance_over(node, dims_at(node, 1, rank_of(node)), node.boolean(2) ? 1 : 0, node.boolean(3));
 }
 
 ValueId vector_norm(Graph& graph, ValueId x, double order, const std::vector<int>& dims, bool keepdim) {
@@ -163,7 +174,11 @@ constexpr OpRow kReduceOps[] = {
     {"aten.mean.default", read_mean},
     {"aten.mean.dim", read_mean},
     {"aten.var.correction", read_var},
+    {"aten.var.default", read_var_unbiased},
+    {"aten.var.dim", read_var_dim},
     {"aten.std.correction", read_var},
+    {"aten.std.default", read_var_unbiased},
+    {"aten.std.dim", read_var_dim},
     {"aten.linalg_vector_norm.default", read_vector_norm},
     {"aten.norm.ScalarOpt_dim", read_vector_norm},
     {"aten.norm.Scalar", read_vector_norm},
