@@ -86,6 +86,7 @@ Result<bool> run(const Options& options) {
   Command make;
   make.argv = {python, testing::test_file("fuzz/graphs.py").string(), fmt::format("{}", options.count),
                fmt::format("{}", options.seed), graphs.string()};
+  make.deadline = std::chrono::minutes(20);
   KW_TRY(const CommandOutcome made, run_command(make));
   if (!made.succeeded()) return internal_error("graphs.py failed: " + made.err);
   GraphFuzz fuzz(*evaluator, pool, options);

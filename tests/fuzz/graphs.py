@@ -9,6 +9,7 @@ last bit would decide, and no two right kernels would agree."""
 import pathlib
 import random
 import sys
+import warnings
 
 import torch
 import torch.nn.functional as F  # noqa: F401: the generated lines use it
@@ -52,7 +53,7 @@ class Graph:
             self.grow()
 
     def shape(self) -> tuple[int, ...]:
-        rank = self.chance.choice((1, 2, 2, 3, 3, 4))
+        rank = self.chance.choice((1, 2, 2, 3, 3, 4, 4, 5))
         extents = [self.chance.choice(EXTENTS) for _ in range(rank)]
         while torch.Size(extents).numel() > MOST_ELEMENTS:
             extents[self.chance.randrange(rank)] = self.chance.choice((1, 2, 3, 5))
@@ -89,8 +90,8 @@ class Graph:
         # Mostly what came last: long chains say more than many short ones.
         x = list(self.live)[-1] if chance.random() < 0.75 else chance.choice(list(self.live))
         tensor = self.live[x]
-        kind = chance.choices(("pointwise", "stepped", "pair", "reduced", "along", "shaped", "pooled", "linear", "norm", "product"),
-                              (8, 1, 5, 4, 4, 3, 2, 3, 2, 2))[0]
+        kind = chance.choices(("pointwise", "stepped", "pair", "reduced", "along", "shaped", "pooled", "linear", "norm", "product", "conv"),
+                              (8, 1, 5, 4, 4, 3, 2, 3, 2, 2, 4))[0]
         if kind == "pointwise":
             return chance.choice(POINTWISE).format(x=x)
         if kind == "stepped":
@@ -101,7 +102,7 @@ class Graph:
             return chance.choice(PAIRS).format(x=x, y=y)
         if kind == "pooled" and tensor.dim() in POOLED:
             return chance.choice(POOLED[tensor.dim()]).format(x=x)
-        if kind in ("linear", "norm") and tensor.dim() > 0:
+        if kind in ("linear", "norm") and tensor.dim() > 0 or kind == "conv" and 3 <= tensor.dim() <= 5:
             return self.member(kind, tensor.shape).format(x=x)
         if kind == "product" and tensor.dim() >= 2:
             y = self.add_input((*tensor.shape[:-2], tensor.shape[-1], chance.choice(EXTENTS)))
@@ -122,6 +123,8 @@ class Graph:
         name = f"m{len(self.module)}"
         if kind == "linear":
             text = f"nn.Linear({shape[-1]}, {self.chance.choice(EXTENTS)}, bias={self.chance.random() < 0.7})"
+        elif kind == "conv":
+            text = self.convolution(shape)
         else:
             channels = shape[1] if len(shape) > 1 else 1
             text = self.chance.choice((f"nn.LayerNorm({shape[-1]})", f"nn.LayerNorm({list(shape[-2:])})", f"nn.GroupNorm(1, {channels})",
@@ -133,6 +136,18 @@ class Graph:
         setattr(self.members, name, made)
         self.module.append(f"self.{name} = {text}")
         return f"self.{name}({{x}})"
+
+    def convolution(self, shape) -> str:
+        chance, channels, space = self.chance, shape[1], len(shape) - 2
+        groups = chance.choice([g for g in (1, 1, 2, 3, channels) if g > 0 and channels % g == 0])
+        out = groups * chance.choice((1, 2, 3, 5, 8, 17))
+        each = lambda choices: tuple(chance.choice(choices) for _ in range(space))  # noqa: E731: a name for what every dimension draws
+        sizes, strides, paddings, dilations = each((1, 2, 3, 3, 5)), each((1, 1, 2, 3)), each((0, 0, 1, 2)), each((1, 1, 1, 2))
+        common = f"({channels}, {out}, {sizes}, stride={strides}, padding={paddings}, dilation={dilations}, groups={groups}, bias={chance.random() < 0.7}"
+        if chance.random() < 0.35:
+            more = tuple(chance.randrange(max(stride, dilation)) for stride, dilation in zip(strides, dilations))
+            return f"nn.ConvTranspose{space}d{common}, output_padding={more})"
+        return f"nn.Conv{space}d{common})"
 
     def text(self) -> str:
         used = [name for name, _ in self.inputs]
@@ -152,6 +167,7 @@ class Graph:
 def main() -> None:
     count, seed, folder = int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(sys.argv[3])
     folder.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")  # of empty tensors
     for i in range(count):
         torch.manual_seed(0)
         (folder / f"graph_{seed + i}.py").write_text(Graph(random.Random(seed + i)).text())
