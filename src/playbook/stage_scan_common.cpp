@@ -70,6 +70,17 @@ VarId open_part(Emitter& emitter, const std::string& hint, std::int64_t extent, 
   return var;
 }
 
+VarId open_vectors(Emitter& emitter, const std::string& hint, std::int64_t extent, std::int64_t begin, std::int64_t end) {
+  if ((end - begin) % kMostLanes == 0 || end - begin < kMostLanes)
+    return open_part(emitter, hint, extent, fmt::format("{}", begin), fmt::format("{}", end), true);
+  emitter.need("least");
+  const std::string step = emitter.unique("step");
+  emitter.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += kw_lanes) {{", step, begin, end));
+  return emitter.define(hint, fmt::format("kw_least({}, {} - kw_lanes)", step, end), {0, extent - 1}, true);
+}
+
+bool leaves_some(std::int64_t begin, std::int64_t end) { return end - begin < kMostLanes && (end - begin) % kMostLanes != 0; }
+
 std::string vector_end(std::int64_t begin, std::int64_t end) {
   if ((end - begin) % kMostLanes == 0) return fmt::format("{}", end);
   if (begin == 0) return fmt::format("{0} - {0} % kw_lanes", end);

@@ -147,22 +147,23 @@ class WindowText {
     const std::int64_t first = split || vectors ? interior_.begin : 0;
     const std::int64_t behind = split || vectors ? interior_.end : count;
     if (split) w_.use("window_interior");
-    if (first > 0) outputs(row, outer, "0", fmt::format("{}", first), false, false);
+    const auto single = [&](const std::string& begin, std::int64_t end, bool inside) {
+      outputs(open_part(e_, "o", count, begin, fmt::format("{}", end), false), row, outer, false, inside);
+    };
+    if (first > 0) single("0", first, false);
     if (vectors) {
       w_.use("explicit_vectors");
-      outputs(row, outer, fmt::format("{}", first), fmt::format("{}", behind), true, true);
-      if ((behind - first) % kMostLanes != 0)
-        outputs(row, outer, vector_end(first, behind), fmt::format("{}", behind), false, true);
+      outputs(open_vectors(e_, "o", count, first, behind), row, outer, true, true);
+      if (leaves_some(first, behind)) single(vector_end(first, behind), behind, true);
     } else {
-      outputs(row, outer, fmt::format("{}", first), fmt::format("{}", behind), false, split);
+      single(fmt::format("{}", first), behind, split);
     }
-    if (behind < count) outputs(row, outer, fmt::format("{}", behind), fmt::format("{}", count), false, false);
+    if (behind < count) single(fmt::format("{}", behind), count, false);
     close_flat_loop(w_, rows);
   }
 
-  void outputs(const Index& row, const std::vector<Taps>& outer, const std::string& begin, const std::string& end, bool vector,
-               bool inside) {
-    const VarId o = open_part(e_, "o", window_.shape[last_], begin, end, vector);
+  // In the loop over o, which is closed afterwards.
+  void outputs(VarId o, const Index& row, const std::vector<Taps>& outer, bool vector, bool inside) {
     const Taps inner = prepare(last_, Affine::variable(o), inside);
     const std::string acc = open_accumulator(vector);
     int opened = 0;
@@ -207,8 +208,7 @@ class WindowText {
     if (before + width < length)
       e_.line(fmt::format("for (int i = {}; i < {}; ++i) {}[i] = {};", before + width, length, line, none));
     const std::string shifted = before == 0 ? line : fmt::format("{} + {}", line, before);
-    const auto fill = [&](const std::string& begin, bool vector) {
-      const VarId x = open_part(e_, "x", width, begin, fmt::format("{}", width), vector);
+    const auto fill = [&](VarId x, bool vector) {
       const std::string acc = open_accumulator(vector);
       int opened = 0;
       Index at;
@@ -227,17 +227,17 @@ class WindowText {
     };
     if (vectors) {
       w_.use("explicit_vectors");
-      fill("0", true);
+      fill(open_vectors(e_, "x", width, 0, width), true);
     }
-    if (!vectors || width % kMostLanes != 0) fill(vectors ? vector_end(0, width) : "0", false);
+    if (!vectors || leaves_some(0, width))
+      fill(open_part(e_, "x", width, vectors ? vector_end(0, width) : "0", fmt::format("{}", width), false), false);
     along_line(row, line, vectors);
     close_flat_loop(w_, rows);
   }
 
   void along_line(const Index& row, const std::string& line, bool vectors) {
     const std::int64_t count = window_.shape[last_];
-    const auto part = [&](const std::string& begin, bool vector) {
-      const VarId o = open_part(e_, "o", count, begin, fmt::format("{}", count), vector);
+    const auto part = [&](VarId o, bool vector) {
       const std::string acc = open_accumulator(vector);
       const auto from_line = [&](const std::string& position) -> Expr {
         if (!vector) return {fmt::format("{}[{}]", line, position), window_.dtype, false};
@@ -264,8 +264,9 @@ class WindowText {
       e_.close();
     };
     const bool in_vectors = vectors && !is_adaptive(across_);
-    if (in_vectors) part("0", true);
-    if (!in_vectors || count % kMostLanes != 0) part(in_vectors ? vector_end(0, count) : "0", false);
+    if (in_vectors) part(open_vectors(e_, "o", count, 0, count), true);
+    if (!in_vectors || leaves_some(0, count))
+      part(open_part(e_, "o", count, in_vectors ? vector_end(0, count) : "0", fmt::format("{}", count), false), false);
   }
 
   StageWriter& w_;
