@@ -17,6 +17,7 @@ from kw_oracle.errors import OracleError, bad_request, one_line
 from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
 from kw_oracle.protocol import encode, field, parse_request, seed_field
+from kw_oracle.signature import signature
 
 
 class Server:
@@ -27,6 +28,7 @@ class Server:
         self.operations_ = {
             "hello": self.hello,
             "describe": self.describe,
+            "signature": self.signature,
             "materialise": self.materialise,
             "baseline_load": self.baseline_load,
             "baseline_block": self.baseline_block,
@@ -74,6 +76,9 @@ class Server:
 
     def describe(self, request: dict, progress) -> dict:
         return describe(field(request, "problem", str), progress)
+
+    def signature(self, request: dict, progress) -> dict:
+        return signature(field(request, "problem", str), progress)
 
     def materialise(self, request: dict, progress) -> dict:
         order = Order(
