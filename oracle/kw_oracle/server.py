@@ -17,6 +17,7 @@ from kw_oracle.errors import OracleError, bad_request, one_line
 from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
 from kw_oracle.protocol import encode, field, parse_request, seed_field
+from kw_oracle.sample import sample
 from kw_oracle.signature import signature
 
 
@@ -29,6 +30,7 @@ class Server:
             "hello": self.hello,
             "describe": self.describe,
             "signature": self.signature,
+            "sample": self.sample,
             "materialise": self.materialise,
             "baseline_load": self.baseline_load,
             "baseline_block": self.baseline_block,
@@ -79,6 +81,9 @@ class Server:
 
     def signature(self, request: dict, progress) -> dict:
         return signature(field(request, "problem", str), progress)
+
+    def sample(self, request: dict, progress) -> dict:
+        return sample(field(request, "problem", str), field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def materialise(self, request: dict, progress) -> dict:
         order = Order(

@@ -47,7 +47,7 @@ Status check_is_measured(const RunRecord& run) {
                                run.winner < 0 ? 0 : run.winner));
 }
 
-Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options, Output& output) {
+Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options, bool wants_sample, Output& output) {
   const RunArchive runs = archive.runs();
   ExportSubject subject;
   KW_TRY(auto run, runs.find(options.run));
@@ -67,6 +67,10 @@ Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options,
                                                 subject.individual.proposal.knobs));
   OracleClient oracle({0, {}, [&](std::string_view text) { output.progress(text); }});
   KW_TRY(subject.signature, oracle.ask("signature", {{"problem", subject.run.problem_file}}));
+  if (wants_sample) {
+    const Json request{{"problem", subject.run.problem_file}, {"precision", subject.run.options.precision}};
+    KW_TRY(subject.sample, oracle.ask("sample", request));
+  }
   return subject;
 }
 
@@ -79,7 +83,7 @@ std::string default_place(const ExportForm& form, const ExportSubject& subject) 
 Result<int> run_export(const ExportOptions& options, Output& output) {
   KW_TRY(const ExportForm* form, export_form(options.form));
   KW_TRY(Archive archive, Archive::open_to_read(Archive::default_path()));
-  KW_TRY(const ExportSubject subject, subject_of(archive, options, output));
+  KW_TRY(const ExportSubject subject, subject_of(archive, options, form->wants_sample, output));
   const std::string out = options.out.empty() ? default_place(*form, subject) : options.out;
   output.progress("writing the export");
   KW_CHECK(write_export(*form, subject, out, options.force));

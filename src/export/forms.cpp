@@ -10,7 +10,8 @@ namespace kw {
 namespace {
 
 constexpr std::array kForms{
-    ExportForm{"torch", false, torch_files, nullptr},
+    ExportForm{"torch", false, false, torch_files, nullptr},
+    ExportForm{"cpp", false, true, cpp_files, nullptr},
 };
 
 Status write_into(const fs::path& folder, const std::vector<ExportedFile>& files) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "export/subject.h"
 #include "base/files.h"
+#include "export/subject.h"
 
 namespace kw {
 
@@ -17,7 +17,8 @@ struct ExportedFile {
 
 struct ExportForm {
   std::string_view name;
-  bool is_one_file;  // then the export is that file, and no folder
+  bool is_one_file;    // then the export is that file, and no folder
+  bool wants_sample;   // its test has no PyTorch to compare with
   Result<std::vector<ExportedFile>> (*files)(const ExportSubject&);
   // What is left to do once the files are in their folder; none: nothing.
   Status (*finish)(const ExportSubject&, const fs::path& folder);

@@ -21,6 +21,7 @@ struct ExportSubject {
   std::optional<Machine> machine;        // where it was measured
   std::optional<Evaluation> evaluation;  // of this kernel, where the archive has one with a timing
   Json signature;                        // of forward(): parameters, arguments, returns; see docs/oracle-protocol.md
+  Json sample;                           // inputs by a formula and what comes of them, for forms that ask for it; same page
 
   [[nodiscard]] bool prepares() const;  // it repacks weights
   // The fresh measurement of the winner, else what the search saw of this kernel.
