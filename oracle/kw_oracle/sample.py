@@ -60,7 +60,7 @@ def _tolerance(expected: torch.Tensor, noisy: torch.Tensor, precision: str) -> t
 
 def _elements(expected: torch.Tensor, noisy: torch.Tensor, precision: str) -> dict:
     count = expected.numel()
-    places = sorted({0, count - 1, *(count * k // ELEMENTS for k in range(ELEMENTS))}) if count else []
+    places = sorted({0, count - 1, *(int(count * share) for share in uniform(ELEMENTS, ELEMENTS))}) if count else []
     exact = not expected.is_floating_point()
     values = expected.reshape(-1)[places].double()
     tolerance = torch.zeros(len(places), dtype=torch.float64) if exact else _tolerance(expected, noisy, precision)[places]

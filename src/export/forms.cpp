@@ -12,6 +12,8 @@ namespace {
 constexpr std::array kForms{
     ExportForm{"torch", false, false, torch_files, nullptr},
     ExportForm{"cpp", false, true, cpp_files, nullptr},
+    ExportForm{"kernelbench", true, false, kernelbench_files, nullptr},
+    ExportForm{"hub", false, false, hub_files, build_hub},
 };
 
 Status write_into(const fs::path& folder, const std::vector<ExportedFile>& files) {

@@ -52,16 +52,18 @@ std::string export_name(const std::string& problem_name) {
       name += '_';
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
-  const bool is_usable = !name.empty() && std::ranges::find(kTaken, name) == kTaken.end();
-  return is_usable ? name : name + (name.empty() ? "kernel" : "_kernel");
+  const bool is_usable = name.size() >= 2 && std::ranges::find(kTaken, name) == kTaken.end();
+  if (!is_usable) name += name.empty() ? "kernel" : "_kernel";
+  return name.size() <= 64 ? name : name.substr(0, name.find_last_not_of('_', 63) + 1);
 }
 
 Status check_export_name(const std::string& name) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  const bool is_word = !name.empty() && name.size() <= 64 && name[0] >= 'a' && name[0] <= 'z' && std::ranges::all_of(name, fits);
+  const bool is_word = name.size() >= 2 && name.size() <= 64 && name[0] >= 'a' && name[0] <= 'z' && name.back() != '_' &&
+                       std::ranges::all_of(name, fits);
   if (!is_word)
     return bad_input(fmt::format("--name {} cannot name a package", name),
-                     "use lower-case letters, digits and underscores, beginning with a letter: rms_norm");
+                     "use two or more lower-case letters, digits and underscores, beginning with a letter: rms_norm");
   if (std::ranges::find(kTaken, name) != kTaken.end())
     return bad_input(fmt::format("--name {} means something else in Python or C++", name), fmt::format("--name fast_{}", name));
   return {};

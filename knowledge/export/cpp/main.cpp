@@ -26,7 +26,7 @@ std::unique_ptr<T[], Free> aligned(std::int64_t count) {
 
 int main(int count, char** words) {
 @buffers@
-  const @name@::Kernel kernel({@weight_names@});
+  const @name@::Kernel kernel(@name@::Weights{@weight_names@});
   const int calls = count > 1 ? std::atoi(words[1]) : 20;
   double best = 1e30;
   for (int call = 0; call < calls; ++call) {

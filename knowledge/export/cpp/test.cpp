@@ -106,7 +106,7 @@ int main() {
     fill(given.back(), i, expected::given[i]);
   }
   for (const expected::Output& output : expected::outputs) written.emplace_back(output.bytes);
-  const @name@::Kernel kernel({@test_weights@});
+  const @name@::Kernel kernel(@name@::Weights{@test_weights@});
   const int all = omp_get_max_threads();
   for (const int threads : {1, all, all + 1}) {
     omp_set_num_threads(threads);
