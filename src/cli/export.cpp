@@ -41,13 +41,14 @@ Result<std::string> problem_text_of(const RunRecord& run) {
 
 Status check_is_measured(const RunRecord& run) {
   if (!run.options.is_estimated()) return {};
-  return bad_input(fmt::format("run {} searched a kernel in {} for {}, which is not here: it was estimated and never ran on it", run.id,
-                               run.options.dsl, run.options.machine.empty() ? "a GPU" : run.options.machine),
+  return bad_input(fmt::format("run {} searched a kernel in {} for {}, which is not here: it was estimated and never ran on it",
+                               run.id, run.options.dsl, run.options.machine.empty() ? "a GPU" : run.options.machine),
                    fmt::format("kernelwright show {} --kernel {} prints its source, to be built and measured on that GPU", run.id,
                                run.winner < 0 ? 0 : run.winner));
 }
 
-Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options, bool wants_sample, Output& output) {
+// What the archive and the problem's file say; quick.
+Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options) {
   const RunArchive runs = archive.runs();
   ExportSubject subject;
   KW_TRY(auto run, runs.find(options.run));
@@ -63,15 +64,19 @@ Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options,
   if (!problem) return internal_error(fmt::format("the archive lacks the problem of run {}", subject.run.id));
   subject.problem = std::move(*problem);
   KW_TRY(subject.machine, archive.find_machine(subject.run.machine_id));
-  KW_TRY(subject.evaluation, archive.find_timed(subject.run.problem_hash, sha256(subject.individual.kernel.source),
-                                                subject.individual.proposal.knobs));
+  KW_TRY(subject.evaluation,
+         archive.find_timed(subject.run.problem_hash, sha256(subject.individual.kernel.source), subject.individual.proposal.knobs));
+  return subject;
+}
+
+// What only PyTorch knows.
+Status ask_oracle(ExportSubject& subject, bool wants_sample, Output& output) {
   OracleClient oracle({0, {}, [&](std::string_view text) { output.progress(text); }});
   KW_TRY(subject.signature, oracle.ask("signature", {{"problem", subject.run.problem_file}}));
-  if (wants_sample) {
-    const Json request{{"problem", subject.run.problem_file}, {"precision", subject.run.options.precision}};
-    KW_TRY(subject.sample, oracle.ask("sample", request));
-  }
-  return subject;
+  if (!wants_sample) return {};
+  KW_TRY(subject.sample,
+         oracle.ask("sample", {{"problem", subject.run.problem_file}, {"precision", subject.run.options.precision}}));
+  return {};
 }
 
 std::string default_place(const ExportForm& form, const ExportSubject& subject) {
@@ -83,15 +88,15 @@ std::string default_place(const ExportForm& form, const ExportSubject& subject) 
 Result<int> run_export(const ExportOptions& options, Output& output) {
   KW_TRY(const ExportForm* form, export_form(options.form));
   KW_TRY(Archive archive, Archive::open_to_read(Archive::default_path()));
-  KW_TRY(const ExportSubject subject, subject_of(archive, options, form->wants_sample, output));
+  KW_TRY(ExportSubject subject, subject_of(archive, options));
   const std::string out = options.out.empty() ? default_place(*form, subject) : options.out;
+  KW_CHECK(check_place(*form, out, options.force));
+  KW_CHECK(ask_oracle(subject, form->wants_sample, output));
   output.progress("writing the export");
-  KW_CHECK(write_export(*form, subject, out, options.force));
-  output.result(fmt::format("{}\n", out), {{"run", subject.run.id},
-                                           {"kernel", subject.individual.index},
-                                           {"as", form->name},
-                                           {"name", subject.name},
-                                           {"out", out}});
+  KW_CHECK(write_export(*form, subject, out));
+  output.result(
+      fmt::format("{}\n", out),
+      {{"run", subject.run.id}, {"kernel", subject.individual.index}, {"as", form->name}, {"name", subject.name}, {"out", out}});
   return kPassed;
 }
 

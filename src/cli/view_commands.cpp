@@ -35,7 +35,8 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
   best->add_flag("--json", json, "print one JSON object");
   best_command_ = best;
 
-  auto* exported = app.add_subcommand("export", "a kernel as a PyTorch package, as C++, for KernelBench or for Hugging Face's kernels");
+  auto* exported =
+      app.add_subcommand("export", "a kernel as a PyTorch package, as C++, for KernelBench or for Hugging Face's kernels");
   exported->add_option("run", export_.run, "the run's number, as 'kernelwright runs' lists it")->required();
   exported
       ->add_option("--as", export_.form,

@@ -92,8 +92,10 @@ std::string binding_header(const ExportSubject& subject) {
       "inline constexpr std::size_t kInputs = {}, kWeights = {};\n"
       "inline constexpr bool kPrepares = {};\n\n"
       "enum class Role {{ input, scalar, weight, output }};\n"
-      "struct Argument {{\n  const char* name;\n  Role role;\n  c10::ScalarType type;\n  std::vector<std::int64_t> sizes, strides;\n}};\n\n"
-      "inline const std::vector<Argument>& arguments() {{\n  static const std::vector<Argument> all{{\n{}  }};\n  return all;\n}}\n\n"
+      "struct Argument {{\n  const char* name;\n  Role role;\n  c10::ScalarType type;\n  std::vector<std::int64_t> sizes, "
+      "strides;\n}};\n\n"
+      "inline const std::vector<Argument>& arguments() {{\n  static const std::vector<Argument> all{{\n{}  }};\n  return "
+      "all;\n}}\n\n"
       "}}  // namespace contract\n",
       operator_namespace(subject), Json(operator_schema(problem)).dump(), problem.inputs.size(), problem.parameters.size(),
       subject.prepares(), rows);

@@ -42,8 +42,8 @@ std::string constants(const ProblemDescription& problem) {
       return values.empty() ? std::string("1") : fmt::format("{}", fmt::join(values, ", "));
     };
     text += fmt::format("// {}: {}[{}]\n", spec->c_name, torch_name(spec->dtype), fmt::join(spec->shape, ", "));
-    text += fmt::format("inline constexpr std::int64_t {0}_shape[] = {{{1}}}, {0}_strides[] = {{{2}}}, {0}_span = {3};\n", spec->c_name,
-                        list(spec->shape), list(spec->strides), spec->span);
+    text += fmt::format("inline constexpr std::int64_t {0}_shape[] = {{{1}}}, {0}_strides[] = {{{2}}}, {0}_span = {3};\n",
+                        spec->c_name, list(spec->shape), list(spec->strides), spec->span);
   }
   return text;
 }
@@ -65,8 +65,7 @@ std::string example_buffers(const ProblemDescription& problem) {
   std::string text;
   for (const TensorSpec* spec : problem.arguments())
     if (spec->kind != TensorKind::scalar)
-      text += fmt::format("  auto {0} = aligned<{1}>({2}::{0}_span);\n", spec->c_name, public_type(spec->dtype),
-                          "@name@");
+      text += fmt::format("  auto {0} = aligned<{1}>({2}::{0}_span);\n", spec->c_name, public_type(spec->dtype), "@name@");
   return text;
 }
 
@@ -109,28 +108,32 @@ std::string kernel_flags() {
 TemplateValues cpp_values(const ExportSubject& subject, const EvidencePlaces& places) {
   const ProblemDescription& problem = subject.problem;
   const auto name = [](const TensorSpec& spec) { return spec.c_name; };
-  TemplateValues values{{"name", subject.name},
-                        {"title", title_of(subject)},
-                        {"constants", constants(problem)},
-                        {"input_fields", fields(problem.inputs)},
-                        {"weight_fields", fields(problem.parameters)},
-                        {"output_fields", fields(problem.outputs)},
-                        {"prepare_words", subject.prepares() ? "; they are repacked once, when it is made" : ""},
-                        {"weight_checks", weight_checks(problem)},
-                        {"prepare_slots", prepare_slots(problem)},
-                        {"call_slots", slots(problem)},
-                        {"definitions", subject.prepares() ? "KW_HAS_PREPARE" : ""},
-                        {"kernel_flag_list", kernel_flags()},
-                        {"weight_names", joined(problem.parameters, name)},
-                        {"input_names", joined(problem.inputs, name)},
-                        {"output_names", joined(problem.outputs, name)},
-                        {"facts", evidence_table(subject, places)},
-                        {"tensors", tensor_table(problem)},
-                        {"notes", notes_section(subject)},
-                        {"prepare_note", subject.prepares() ? "The weights are repacked when a `Kernel` is made: make another after they have changed." : ""}};
-  values["test_note"] = subject.sample.contains("outputs")
-                            ? "`tests/test.cpp` compares the kernel with elements of the float64 reference, for inputs that a formula gives, with one thread and with all."
-                            : fmt::format("There is no test of values here: {}. The example runs as a test.", subject.sample.value("why_not", ""));
+  TemplateValues values{
+      {"name", subject.name},
+      {"title", title_of(subject)},
+      {"constants", constants(problem)},
+      {"input_fields", fields(problem.inputs)},
+      {"weight_fields", fields(problem.parameters)},
+      {"output_fields", fields(problem.outputs)},
+      {"prepare_words", subject.prepares() ? "; they are repacked once, when it is made" : ""},
+      {"weight_checks", weight_checks(problem)},
+      {"prepare_slots", prepare_slots(problem)},
+      {"call_slots", slots(problem)},
+      {"definitions", subject.prepares() ? "KW_HAS_PREPARE" : ""},
+      {"kernel_flag_list", kernel_flags()},
+      {"weight_names", joined(problem.parameters, name)},
+      {"input_names", joined(problem.inputs, name)},
+      {"output_names", joined(problem.outputs, name)},
+      {"facts", evidence_table(subject, places)},
+      {"tensors", tensor_table(problem)},
+      {"notes", notes_section(subject)},
+      {"prepare_note",
+       subject.prepares() ? "The weights are repacked when a `Kernel` is made: make another after they have changed." : ""}};
+  values["test_note"] =
+      subject.sample.contains("outputs")
+          ? "`tests/test.cpp` compares the kernel with elements of the float64 reference, for inputs that a formula gives, with "
+            "one thread and with all."
+          : fmt::format("There is no test of values here: {}. The example runs as a test.", subject.sample.value("why_not", ""));
   return values;
 }
 

@@ -67,7 +67,8 @@ std::string baseline_name(const std::string& baseline) { return baseline == "com
 std::string row(const std::string& what, const std::string& text) { return fmt::format("| {} | {} |\n", what, text); }
 
 std::string verdict_rows(const ExportSubject& subject) {
-  if (!subject.evaluation) return row("verdict", fmt::format("{}, precision {}", name_of(subject.individual.verdict), subject.run.options.precision));
+  if (!subject.evaluation)
+    return row("verdict", fmt::format("{}, precision {}", name_of(subject.individual.verdict), subject.run.options.precision));
   const VerdictRecord& verdict = subject.evaluation->verdict;
   const auto passed = std::ranges::count_if(verdict.checks, [](const CheckResult& check) { return check.passed; });
   std::string text = row("verdict", fmt::format("{}, {} of {} checks, precision {}", name_of(verdict.verdict), passed,
@@ -77,8 +78,8 @@ std::string verdict_rows(const ExportSubject& subject) {
     for (const OutputError& error : check.outputs)
       if (!worst || error.worst_of_tolerance > worst->worst_of_tolerance) worst = &error;
   if (worst)
-    text += row("largest error", fmt::format("{:.2e} against float64, eager's own {:.2e}: {:.0f}% of the tolerance", worst->max_error,
-                                             worst->max_error_eager, worst->worst_of_tolerance * 100));
+    text += row("largest error", fmt::format("{:.2e} against float64, eager's own {:.2e}: {:.0f}% of the tolerance",
+                                             worst->max_error, worst->max_error_eager, worst->worst_of_tolerance * 100));
   return text;
 }
 
@@ -90,8 +91,13 @@ Json evidence_json(const ExportSubject& subject, const EvidencePlaces& places) {
   if (subject.machine)
     machine = {{"cpu", subject.machine->cpu_model}, {"cores", subject.machine->cores}, {"isas", subject.machine->isas}};
   return {{"problem", {{"name", subject.run.problem_name}, {"sha256", subject.run.problem_hash}}},
-          {"kernel", {{"run", subject.run.id}, {"index", subject.individual.index}, {"author", subject.individual.kernel.author},
-                      {"knobs", subject.individual.proposal.knobs}, {"strategies", strategies}, {"sha256", sha256(subject.kernel_text)}}},
+          {"kernel",
+           {{"run", subject.run.id},
+            {"index", subject.individual.index},
+            {"author", subject.individual.kernel.author},
+            {"knobs", subject.individual.proposal.knobs},
+            {"strategies", strategies},
+            {"sha256", sha256(subject.kernel_text)}}},
           {"precision", subject.run.options.precision},
           {"verdict", verdict_json(subject)},
           {"timing", timing_json(subject)},
@@ -105,8 +111,8 @@ std::string evidence_table(const ExportSubject& subject, const EvidencePlaces& p
   std::string text = "| evidence | |\n|---|---|\n";
   for (const Comparison& each : subject.comparisons())
     text += row("over " + baseline_name(each.baseline),
-                fmt::format("**{:.2f}x** ({:.2f} to {:.2f}, 95%): {:.3g} ms a call against {:.3g} ms{}", each.speedup, each.interval.low,
-                            each.interval.high, each.candidate_seconds * 1e3, each.baseline_seconds * 1e3,
+                fmt::format("**{:.2f}x** ({:.2f} to {:.2f}, 95%): {:.3g} ms a call against {:.3g} ms{}", each.speedup,
+                            each.interval.low, each.interval.high, each.candidate_seconds * 1e3, each.baseline_seconds * 1e3,
                             subject.is_confirmed() ? ", confirmed with fresh inputs" : ", as the search timed it"));
   text += verdict_rows(subject);
   if (subject.machine)
@@ -121,7 +127,9 @@ std::string evidence_table(const ExportSubject& subject, const EvidencePlaces& p
 std::string tensor_table(const ProblemDescription& problem) {
   std::string text = "| | name | type | shape | strides |\n|---|---|---|---|---|\n";
   for (const TensorSpec* spec : problem.arguments()) {
-    const char* role = spec->kind == TensorKind::output ? "output" : spec->kind == TensorKind::input || spec->kind == TensorKind::scalar ? "input" : "weight";
+    const char* role = spec->kind == TensorKind::output                                      ? "output"
+                       : spec->kind == TensorKind::input || spec->kind == TensorKind::scalar ? "input"
+                                                                                             : "weight";
     text += fmt::format("| {} | `{}` | {} | {} | {} |\n", role, spec->name, torch_name(spec->dtype),
                         spec->kind == TensorKind::scalar ? "a number" : fmt::format("[{}]", fmt::join(spec->shape, ", ")),
                         spec->kind == TensorKind::scalar ? "" : fmt::format("({})", fmt::join(spec->strides, ", ")));

@@ -40,16 +40,22 @@ std::vector<std::string> export_form_names() {
   return names;
 }
 
-Status write_export(const ExportForm& form, const ExportSubject& subject, const fs::path& out, bool force) {
+Status check_place(const ExportForm& form, const fs::path& out, bool force) {
   const fs::path target = fs::absolute(out).lexically_normal();
   const bool is_there = fs::is_directory(target) ? !fs::is_empty(target) : fs::exists(target);
   if (is_there && !force)
-    return bad_input(fmt::format("{} is there already", out.string()), "--force writes over it, or choose another place with --out");
+    return bad_input(fmt::format("{} is there already", out.string()),
+                     "--force writes over it, or choose another place with --out");
   if (fs::exists(target) && fs::is_directory(target) == form.is_one_file)
     return bad_input(fmt::format("{} is a {}", out.string(), form.is_one_file ? "folder" : "file"),
                      fmt::format("name a {} with --out", form.is_one_file ? "file" : "folder"));
   if (!fs::is_directory(target.parent_path()))
     return bad_input(fmt::format("there is no folder {}", target.parent_path().string()), "make it first");
+  return {};
+}
+
+Status write_export(const ExportForm& form, const ExportSubject& subject, const fs::path& out) {
+  const fs::path target = fs::absolute(out).lexically_normal();
   KW_TRY(const auto files, form.files(subject));
   if (form.is_one_file) return write_file_atomically(target, files.front().text);
   KW_TRY(const TempFolder made, TempFolder::make_in(target.parent_path(), ".kw-export"));
@@ -57,7 +63,7 @@ Status write_export(const ExportForm& form, const ExportSubject& subject, const 
   if (form.finish != nullptr) KW_CHECK(form.finish(subject, made.path()));
   std::error_code failed;
   fs::permissions(made.path(), fs::perms(0755), failed);
-  if (is_there)  // what others have put there stays
+  if (fs::is_directory(target))  // what others have put there stays
     fs::copy(made.path(), target, fs::copy_options::recursive | fs::copy_options::overwrite_existing, failed);
   else
     fs::rename(made.path(), target, failed);

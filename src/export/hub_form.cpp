@@ -26,7 +26,8 @@ Result<std::string> variant_name(const ExportSubject& subject) {
   if (second == std::string::npos) return internal_error(fmt::format("'{}' is no version of PyTorch", version));
   utsname system{};
   if (::uname(&system) != 0) return internal_error("uname failed");
-  return fmt::format("torch{}{}-cxx11-cpu-{}-linux", version.substr(0, dot), version.substr(dot + 1, second - dot - 1), system.machine);
+  return fmt::format("torch{}{}-cxx11-cpu-{}-linux", version.substr(0, dot), version.substr(dot + 1, second - dot - 1),
+                     system.machine);
 }
 
 Json metadata(const ExportSubject& subject, const std::string& name) {

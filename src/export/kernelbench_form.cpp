@@ -24,8 +24,9 @@ std::string without_own_includes(const std::string& text) {
   while (std::getline(lines, line)) {
     const std::size_t first = line.find_first_not_of(" \t");
     const std::string_view code = first == std::string::npos ? std::string_view() : std::string_view(line).substr(first);
-    const bool is_include = code.starts_with('#') && code.find("include") != std::string_view::npos &&
-                            (code.find("\"problem.h\"") != std::string_view::npos || code.find("\"contract.h\"") != std::string_view::npos);
+    const bool is_include =
+        code.starts_with('#') && code.find("include") != std::string_view::npos &&
+        (code.find("\"problem.h\"") != std::string_view::npos || code.find("\"contract.h\"") != std::string_view::npos);
     if (!is_include && code != "#pragma once") kept += line + "\n";
   }
   return kept;

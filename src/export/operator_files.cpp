@@ -14,8 +14,10 @@ namespace kw {
 namespace {
 
 constexpr std::string_view kPrepared =
-    "The kernel repacks the weights. That is done at the first call and again after any change that PyTorch counts: `load_state_dict()`, "
-    "an optimizer's step, in-place\noperations. Changes through `.data` are not counted: call `{}.forget_prepared()` after them. Weights made "
+    "The kernel repacks the weights. That is done at the first call and again after any change that PyTorch counts: "
+    "`load_state_dict()`, "
+    "an optimizer's step, in-place\noperations. Changes through `.data` are not counted: call `{}.forget_prepared()` after them. "
+    "Weights made "
     "inside of `torch.inference_mode()` are\nrepacked at every call: make the module outside of it.";
 
 std::string dashed(std::string name) {
@@ -47,7 +49,8 @@ TemplateValues operator_values(const ExportSubject& subject, const EvidencePlace
           {"facts", evidence_table(subject, places)},
           {"tensors", tensor_table(subject.problem)},
           {"notes", notes_section(subject)},
-          {"prepare_note", subject.prepares() ? fmt::format(fmt::runtime(kPrepared), subject.name) : "It repacks no weights: they may change at any time."}};
+          {"prepare_note", subject.prepares() ? fmt::format(fmt::runtime(kPrepared), subject.name)
+                                              : "It repacks no weights: they may change at any time."}};
 }
 
 Status add_operator_sources(const ExportSubject& subject, const TemplateValues& values, const std::string& folder,

@@ -35,7 +35,8 @@ char letter_of(DType dtype) {
   return '8';
 }
 
-constexpr std::string_view kTypes = R"(// Generated with the export: what inputs and weights are drawn from, and elements of the float64 reference for them.
+constexpr std::string_view kTypes =
+    R"(// Generated with the export: what inputs and weights are drawn from, and elements of the float64 reference for them.
 #pragma once
 
 #include <cstddef>
@@ -73,8 +74,8 @@ std::string range_row(const TensorSpec& spec, const Json& ranges) {
 std::string output_row(const TensorSpec& spec, const Json& elements) {
   std::string text = fmt::format("    {{\"{}\", '{}', {}, {{\n", spec.c_name, letter_of(spec.dtype), spec.span_bytes());
   for (std::size_t i = 0; i < elements.at("places").size(); ++i)
-    text += fmt::format("        {{{}, {}, {:.3g}}},\n", elements.at("places")[i].get<std::int64_t>(), elements.at("values")[i].get<double>(),
-                        elements.at("tolerance")[i].get<double>());
+    text += fmt::format("        {{{}, {}, {:.3g}}},\n", elements.at("places")[i].get<std::int64_t>(),
+                        elements.at("values")[i].get<double>(), elements.at("tolerance")[i].get<double>());
   return text + "    }},\n";
 }
 
@@ -110,7 +111,8 @@ std::string sample_arguments(const ProblemDescription& problem, SampleRole role)
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::string memory = fmt::format("given[{}]", i + (weights ? problem.inputs.size() : 0));
     const bool is_number = specs[i].kind == TensorKind::scalar;
-    parts.push_back(is_number ? fmt::format("static_cast<{}>({})", c_type(specs[i].dtype), specs[i].value) : pointer(specs[i], memory, 0));
+    parts.push_back(is_number ? fmt::format("static_cast<{}>({})", c_type(specs[i].dtype), specs[i].value)
+                              : pointer(specs[i], memory, 0));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

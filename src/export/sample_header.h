@@ -1,4 +1,5 @@
-// The oracle's sample as C++ for the test of an export without PyTorch: the ranges that inputs are drawn from, and what must come out.
+// The oracle's sample as C++ for the test of an export without PyTorch: the ranges that inputs are drawn from, and what must come
+// out.
 #pragma once
 
 #include <string>

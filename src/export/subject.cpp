@@ -13,13 +13,13 @@ namespace {
 
 // Words of Python and C++, and names that another package or target has.
 constexpr std::array kTaken{
-    "and",   "as",     "assert", "async",  "auto",  "await",  "bool",    "break",  "case",   "char",     "class",   "const",
-    "def",   "default", "del",    "delete", "do",    "double", "elif",    "else",   "enum",   "except",   "extern",  "finally",
-    "float", "for",    "from",   "global", "goto",  "if",     "import",  "in",     "inline", "int",      "is",      "lambda",
-    "long",  "namespace", "new",  "nonlocal", "not",  "operator", "or",   "pass",   "private", "public",   "raise",   "return",
-    "short", "signed", "static", "std",    "struct", "switch", "template", "test",  "tests",  "this",     "throw",   "torch",
-    "try",   "typedef", "union",  "unsigned", "using", "virtual", "void",  "while",  "with",   "yield",    "numpy",   "setuptools",
-    "kernels"};
+    "and",     "as",      "assert",  "async",  "auto",      "await",      "bool",     "break", "case",     "char",   "class",
+    "const",   "def",     "default", "del",    "delete",    "do",         "double",   "elif",  "else",     "enum",   "except",
+    "extern",  "finally", "float",   "for",    "from",      "global",     "goto",     "if",    "import",   "in",     "inline",
+    "int",     "is",      "lambda",  "long",   "namespace", "new",        "nonlocal", "not",   "operator", "or",     "pass",
+    "private", "public",  "raise",   "return", "short",     "signed",     "static",   "std",   "struct",   "switch", "template",
+    "test",    "tests",   "this",    "throw",  "torch",     "try",        "typedef",  "union", "unsigned", "using",  "virtual",
+    "void",    "while",   "with",    "yield",  "numpy",     "setuptools", "kernels"};
 
 }  // namespace
 

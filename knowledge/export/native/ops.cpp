@@ -95,11 +95,13 @@ class Cache {
     for (const at::Tensor& weight : weights)
       if (weight.is_inference()) return prepare(weights);  // its changes are not counted: nothing says when to prepare it again
     const void* key = weights.empty() ? nullptr : weights.front().const_data_ptr();
-    if (const auto found = entries_.find(key); found != entries_.end() && is_same(found->second, weights)) return found->second.made;
+    if (const auto found = entries_.find(key); found != entries_.end() && is_same(found->second, weights))
+      return found->second.made;
     forget_the_dead();
     Entry entry{{}, prepare(weights)};
     for (const at::Tensor& weight : weights)
-      entry.seen.push_back(Seen{weight.storage().getWeakStorageImpl(), weight.const_data_ptr(), static_cast<std::uint32_t>(weight._version())});
+      entry.seen.push_back(
+          Seen{weight.storage().getWeakStorageImpl(), weight.const_data_ptr(), static_cast<std::uint32_t>(weight._version())});
     return entries_.insert_or_assign(key, std::move(entry)).first->second.made;
   }
 
