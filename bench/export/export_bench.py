@@ -30,7 +30,7 @@ def run(command, **choices) -> str:
 
 def environment(folder: pathlib.Path) -> pathlib.Path:
     """A fresh one that sees this project's PyTorch; its interpreter."""
-    run([ROOT / ".venv" / "bin" / "python", "-m", "venv", folder])
+    run([ROOT / ".venv" / "bin" / "python", "-m", "venv", "--without-pip", folder])  # pip and what PyTorch asks for come from the project's
     packages = run([folder / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]).strip()
     own = run([ROOT / ".venv" / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]).strip()
     pathlib.Path(packages, "project.pth").write_text(own + "\n", encoding="utf-8")

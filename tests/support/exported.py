@@ -5,7 +5,6 @@ import pathlib
 import shutil
 import sqlite3
 import subprocess
-import sys
 
 from cli import PASSED, ROOT, TESTS
 
@@ -54,10 +53,10 @@ def run_in(folder, *command, **settings) -> str:
 
 def fresh_environment(folder: pathlib.Path) -> pathlib.Path:
     """Its interpreter. It sees the project's PyTorch and pytest, and nothing else has been installed into it."""
-    run_in(folder, PYTHON, "-m", "venv", folder / "environment")
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    # pip comes from there too: one of its own would bring a setuptools that is older than what PyTorch asks for.
+    run_in(folder, PYTHON, "-m", "venv", "--without-pip", folder / "environment")
     (own,) = (ROOT / ".venv" / "lib").glob("python3*/site-packages")
     packages = folder / "environment" / "lib" / own.parent.name / "site-packages"
-    assert packages.is_dir(), f"{packages} is missing (this is {version})"
+    assert packages.is_dir(), f"{packages} is missing"
     (packages / "project.pth").write_text(f"{own}\n", encoding="utf-8")
     return folder / "environment" / "bin" / "python"

@@ -52,11 +52,11 @@ def test_a_package_has_the_kernel_its_original_and_its_evidence(kw, tmp_path):
 
 
 def test_knobs_are_the_defaults_of_what_is_exported(kw, tmp_path):
-    run = plant_winner(kw, copy_of_problem("matmul.py", tmp_path), "matmul_blocked.cpp", knobs={"KW_BLOCK": "48"})
+    run = plant_winner(kw, copy_of_problem("matmul.py", tmp_path), "matmul_blocked.cpp", knobs={"KW_TILE_M": "16"})
     made = kw("export", run, "--as", "kernelbench", "--out", tmp_path / "solution.py")
     assert made.status == PASSED and made.out == f"{tmp_path / 'solution.py'}\n", made
     text = (tmp_path / "solution.py").read_text()
-    assert "#define KW_BLOCK 48" in text and "class ModelNew(KernelModule, Model):" in text
+    assert "#define KW_TILE_M 16" in text and "class ModelNew(KernelModule, Model):" in text
     compile(text, "solution.py", "exec")
 
 
