@@ -25,6 +25,11 @@ def processor_features() -> set[str] | None:
     return set(lists[0].split()) if lists else None
 
 
+def is_loaded() -> bool:
+    """Another copy of the same kernel may be there, from another folder: it serves as well."""
+    return hasattr(getattr(torch.ops, NAMESPACE), "forward")
+
+
 def load() -> str | None:
     """Loads the library; why it cannot be, or None."""
     try:
@@ -47,10 +52,12 @@ def _fake(*_arguments):
     return made[0] if len(made) == 1 else tuple(made)
 
 
-UNAVAILABLE = load()
+WAS_LOADED = is_loaded()
+UNAVAILABLE = None if WAS_LOADED else load()
 OPERATOR = None
 if UNAVAILABLE is None:
-    torch.library.register_fake(f"{NAMESPACE}::forward", _fake)
+    if not WAS_LOADED:
+        torch.library.register_fake(f"{NAMESPACE}::forward", _fake)
     OPERATOR = getattr(torch.ops, NAMESPACE).forward.default
 else:
     warnings.warn(f"the kernel of @name@ is not used: {UNAVAILABLE}; the original module does its work", RuntimeWarning, stacklevel=2)
