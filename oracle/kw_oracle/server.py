@@ -18,6 +18,8 @@ from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
 from kw_oracle.protocol import encode, field, parse_request, seed_field
 from kw_oracle.scaling import scale
+from kw_oracle.sample import sample
+from kw_oracle.signature import signature
 
 
 class Server:
@@ -29,6 +31,8 @@ class Server:
             "hello": self.hello,
             "describe": self.describe,
             "scale": self.scale,
+            "signature": self.signature,
+            "sample": self.sample,
             "materialise": self.materialise,
             "baseline_load": self.baseline_load,
             "baseline_block": self.baseline_block,
@@ -82,6 +86,12 @@ class Server:
         if min(limits.values()) < 0 or not any(limits.values()):
             raise bad_request("scale needs 'seconds' or 'bytes', above 0")
         return scale(field(request, "problem", str), limits["seconds"], limits["bytes"], progress)
+
+    def signature(self, request: dict, progress) -> dict:
+        return signature(field(request, "problem", str), progress)
+
+    def sample(self, request: dict, progress) -> dict:
+        return sample(field(request, "problem", str), field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def materialise(self, request: dict, progress) -> dict:
         order = Order(

@@ -137,7 +137,7 @@ def _step(key) -> str:
     return str(key)
 
 
-def _argument_names(model: torch.nn.Module, count: int) -> list[str]:
+def argument_names(model: torch.nn.Module, count: int) -> list[str]:
     names = []
     for parameter in inspect.signature(model.forward).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -148,7 +148,7 @@ def _argument_names(model: torch.nn.Module, count: int) -> list[str]:
 
 
 def flatten_inputs(problem: Problem, model: torch.nn.Module, given: list, state_names: set[str]) -> Arguments:
-    top = _argument_names(model, len(given))
+    top = argument_names(model, len(given))
     with_paths, structure = pytree.tree_flatten_with_path(given)
     names, leaves, taken = [], [], set(state_names)
     for path, leaf in with_paths:

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "export/forms.h"
+
 namespace kw {
 
 ViewCommands::ViewCommands(CLI::App& app, bool& json) {
@@ -32,6 +34,22 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
   best->add_option("--out", best_.out, "write the kernel there")->type_name("FILE");
   best->add_flag("--json", json, "print one JSON object");
   best_command_ = best;
+
+  auto* exported =
+      app.add_subcommand("export", "a kernel as a PyTorch package, as C++, for KernelBench or for Hugging Face's kernels");
+  exported->add_option("run", export_.run, "the run's number, as 'kernelwright runs' lists it")->required();
+  exported
+      ->add_option("--as", export_.form,
+                   "torch: a package with an operator and a drop-in module; cpp: a library without PyTorch; kernelbench: one file "
+                   "with ModelNew; hub: a repository that the package 'kernels' loads")
+      ->required()
+      ->check(CLI::IsMember(export_form_names()));
+  exported->add_option("--out", export_.out, "where it goes (default: NAME-torch, ... here)")->type_name("PLACE");
+  exported->add_option("--kernel", export_.kernel, "this kernel of the run (default: its winner)")->check(CLI::Range(0, 100000000));
+  exported->add_option("--name", export_.name, "of the package (default: by the problem's name)")->type_name("NAME");
+  exported->add_flag("--force", export_.force, "write over what is there");
+  exported->add_flag("--json", json, "print one JSON object");
+  export_command_ = exported;
 }
 
 std::optional<Result<int>> ViewCommands::run(Output& output) const {
@@ -39,6 +57,7 @@ std::optional<Result<int>> ViewCommands::run(Output& output) const {
   if (*view_command_) return run_view(view_, output);
   if (*compare_command_) return run_compare(compare_, output);
   if (*best_command_) return run_best(best_, output);
+  if (*export_command_) return run_export(export_, output);
   return std::nullopt;
 }
 

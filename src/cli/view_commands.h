@@ -1,6 +1,7 @@
-// The commands that only look: report, view, compare, best. Each reads the archive and writes nothing into it.
+// The commands that only look: report, view, compare, best, export. Each reads the archive and writes nothing into it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,16 @@ struct BestOptions {
 };
 Result<int> run_best(const BestOptions& options, Output& output);
 
+struct ExportOptions {
+  std::string run;
+  std::string form;                    // torch, cpp, kernelbench, hub
+  std::string out;                     // empty: NAME-FORM here
+  std::optional<std::int64_t> kernel;  // of the run; none: its winner
+  std::string name;                    // empty: by the problem's
+  bool force = false;                  // write over what is there
+};
+Result<int> run_export(const ExportOptions& options, Output& output);
+
 // Adds them to the program; run() is the outcome of the one that was asked for.
 class ViewCommands {
  public:
@@ -50,7 +61,8 @@ class ViewCommands {
   ViewOptions view_;
   CompareOptions compare_;
   BestOptions best_;
-  const CLI::App *report_command_, *view_command_, *compare_command_, *best_command_;
+  ExportOptions export_;
+  const CLI::App *report_command_, *view_command_, *compare_command_, *best_command_, *export_command_;
 };
 
 }  // namespace kw

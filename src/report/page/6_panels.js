@@ -59,7 +59,7 @@ function answerFacts(run) {
     ["kernels", run.isEstimated ? `${record.options.dsl} for ${record.estimate ? record.estimate.gpu_name : record.options.machine || "a GPU"}` : null],
     ["machine", run.isEstimated ? "a virtual GPU: run and counted, not timed" : machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
     ["versions", [`PyTorch ${record.torch_version}`, evaluation ? `, ${evaluation.compiler}` : ""]],
-    ["flags", evaluation ? h("code", {}, evaluation.flags) : null],
+    ["flags", evaluation ? h("code", {}, ...evaluation.flags.split(" ").flatMap((flag) => [h("span", { class: "whole" }, flag), " "])) : null],
     ["search", `${record.options.search}, seed ${record.options.seed}${record.options.model ? `, with ${record.options.model}` : ""}`],
     ["state", [stateBadge(record), ` ${record.ending ? `${record.ending}, ` : ""}${plural(run.kernels.length, "evaluation")} in ${durationText(record.elapsed_seconds)}`]],
     ["when", `${whenText(record.created_at)} UTC`],
