@@ -127,7 +127,8 @@ void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const
 }
 
 std::span<const GpuFamily> gpu_families() {
-  static const GpuFamily all[] = {gpu_product_family, gpu_rows_family, gpu_flat_family, gpu_naive_family};
+  static const GpuFamily all[] = {gpu_tensor_family,    gpu_product_family, gpu_split_family, gpu_rows_family,
+                                  gpu_transpose_family, gpu_flat_family,    gpu_naive_family};
   return all;
 }
 

@@ -53,7 +53,8 @@ class GpuWriter {
   bool finish(GpuKernel& kernel);
   // Memory between kernels; its name.
   std::string scratch(const std::string& hint, std::string_view element_type, const std::string& count);
-  void done(const Stage& stage);  // its roots are in memory from now on
+  void done(const Stage& stage);                                                      // its roots are in memory from now on
+  void remember(ValueId value, const Buffer& buffer) { in_memory_[value] = buffer; }  // this value too
   // The number of threads of a block: 256, or a knob where launch_shape is wanted.
   std::string block_threads(GpuKernel& kernel, std::int64_t standard, const std::vector<std::int64_t>& values) const;
   // __launch_bounds__ with a number of blocks that have to fit an SM, where occupancy is wanted.
@@ -86,7 +87,7 @@ std::span<const GpuFamily> gpu_families();
 extern const GpuFamily gpu_product_family;    // tiles of a product in shared memory
 extern const GpuFamily gpu_tensor_family;     // tiles by tensor cores
 extern const GpuFamily gpu_rows_family;       // a warp or a block for each row
-extern const GpuFamily gpu_whole_family;      // few results of long reductions, shared out over blocks
+extern const GpuFamily gpu_split_family;      // few results of long reductions, shared out over blocks
 extern const GpuFamily gpu_transpose_family;  // movements that neither reads nor writes side by side, through shared memory
 extern const GpuFamily gpu_flat_family;       // pointwise, in vectors
 extern const GpuFamily gpu_naive_family;      // one thread for each element
