@@ -78,7 +78,7 @@ class SplitWriter {
     }
     Stage rest = stage_;
     rest.has_reductions = false;
-    return gpu_flat_family.write(writer_, rest) || gpu_naive_family.write(writer_, rest);
+    return (writer_.cute ? cute_flat_family : gpu_flat_family).write(writer_, rest) || gpu_naive_family.write(writer_, rest);
   }
 
  private:
@@ -102,7 +102,7 @@ class SplitWriter {
   }
 
   bool partial_rows(const SplitReduction& of, const std::string& partial, bool vector) {
-    if (vector && !writer_.wants("vector_load")) return false;
+    if (vector && !writer_.wants_vectors()) return false;
     GpuKernel kernel = opened(of, "partial_rows");
     Emitter& e = kernel.e;
     const std::string threads = writer_.block_threads(kernel, 256, {128, 256, 512});

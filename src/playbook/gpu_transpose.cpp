@@ -54,10 +54,21 @@ std::vector<Turned> turned_values(GpuWriter& writer, const Stage& stage) {
   return found;
 }
 
-// Where an element of a tile is: `wide` along what is read side by side, `down` along what is written side by side.
-std::string tile_place(const std::string& down, const std::string& wide, const std::string& pad, bool swizzled) {
-  if (swizzled) return fmt::format("{0} * KW_TILE + ({1} ^ {0})", down, wide);
-  return fmt::format("{} * (KW_TILE + {}) + {}", down, pad, wide);
+// How an element of a tile is spelled: `wide` along what is read side by side, `high` along what is written side by side.
+std::string tile_element(bool cute, const std::string& tile, const std::string& pad, bool swizzled) {
+  if (cute) return tile + "(high, wide)";
+  if (swizzled) return tile + "[high * KW_TILE + (wide ^ high)]";
+  return fmt::format("{}[high * (KW_TILE + {}) + wide]", tile, pad);
+}
+
+// The tile in shared memory: an array, or a tensor whose layout pads or swizzles.
+std::string tile_declaration(bool cute, std::string_view type, const std::string& tile, const std::string& pad, bool swizzled) {
+  if (!cute) return fmt::format("__shared__ {} {}[KW_TILE * (KW_TILE + {})];", type, tile, pad);
+  const std::string plain = fmt::format("Layout<Shape<Int<KW_TILE>, Int<KW_TILE>>, Stride<Int<KW_TILE + {}>, _1>>{{}}", pad);
+  const char* bits = "Swizzle<(KW_TILE == 16 ? 4 : 5), 0, (KW_TILE == 64 ? 6 : KW_TILE == 32 ? 5 : 4)>{}";
+  return fmt::format(
+      "__shared__ {0} {1}_memory[KW_TILE * (KW_TILE + {2})];\nTensor {1} = make_tensor(make_smem_ptr({1}_memory), {3});", type,
+      tile, pad, swizzled ? fmt::format("composition({}, {})", bits, plain) : plain);
 }
 
 bool write_transpose(GpuWriter& writer, const Stage& stage) {
@@ -93,8 +104,7 @@ bool write_transpose(GpuWriter& writer, const Stage& stage) {
   std::vector<std::string> tiles;
   for (const Turned& each : turned) {
     tiles.push_back(e.unique("tile"));
-    e.line(
-        fmt::format("__shared__ {} {}[KW_TILE * (KW_TILE + {})];", value_type(writer.graph.dtype(each.value)), tiles.back(), pad));
+    e.line(tile_declaration(writer.cute, value_type(writer.graph.dtype(each.value)), tiles.back(), pad, swizzled));
   }
   e.line(fmt::format("constexpr int tiles_across = {}, tiles_down = {};", across, down));
   e.line("const int first_across = blockIdx.x % tiles_across * KW_TILE;");
@@ -116,15 +126,15 @@ bool write_transpose(GpuWriter& writer, const Stage& stage) {
     e.close();
     e.close();
   };
-  const std::string place = tile_place("high", "wide", pad, swizzled);
+  const auto element = [&](std::size_t t) { return tile_element(writer.cute, tiles[t], pad, swizzled); };
   pass(true, [&] {
     for (std::size_t t = 0; t < turned.size(); ++t)
-      e.line(fmt::format("{}[{}] = {};", tiles[t], place, e.emit(turned[t].value, index).text));
+      e.line(fmt::format("{} = {};", element(t), e.emit(turned[t].value, index).text));
   });
   e.line("__syncthreads();");
   pass(false, [&] {
     for (std::size_t t = 0; t < turned.size(); ++t)
-      e.provide(turned[t].value, index, {fmt::format("{}[{}]", tiles[t], place), writer.graph.dtype(turned[t].value), false});
+      e.provide(turned[t].value, index, {element(t), writer.graph.dtype(turned[t].value), false});
     store_roots(writer, kernel, stage, index);
   });
   kernel.claim("transpose_tile");

@@ -192,11 +192,16 @@ void to_file(const char* path, const void* memory, std::size_t size) {
 """ + "\n".join(body) + "\nint main() {\n" + "\n".join(calls) + "\n  return 0;\n}\n"
 
 
+def cute_options(trials):
+    """What nvcc needs where a kernel is in CuTe."""
+    return ["--nvcc=--expt-relaxed-constexpr", f"--nvcc=-I{cutlass_headers()}"] if any(trial.kernel["dsl"] == "cute" for trial in trials) else []
+
+
 def run_trials(trials, folder, options=(), command="run"):
     """Runs them all as one program, takes in their outputs; the answer of the virtual GPU."""
     source = folder / "trials.cu"
     source.write_text(program_of(trials, folder), encoding="utf-8")
-    run = vgpu(command, source, options=["--json", "--nvcc=-std=c++20", *options])
+    run = vgpu(command, source, options=["--json", "--nvcc=-std=c++20", *cute_options(trials), *options])
     assert run.out.startswith("{") and "status" in run.json, run
     assert run.json["status"] == 0 and not run.json["stdout"], run
     for trial in trials:

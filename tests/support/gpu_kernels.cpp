@@ -20,7 +20,7 @@ kw::Json aligned(const kw::Json& order) {
   view.ptx_lines = kw::ptx_code_lines(order.at("ptx").get<std::string>());
   kw::Json answer = kw::Json::object();
   for (const auto& each : kw::align(*pool, view, order.at("claims").get<std::vector<std::string>>(), {}))
-    answer[each.id] = each.presence;
+    answer[each.id] = kw::Json(each).at("presence");
   return answer;
 }
 
