@@ -33,7 +33,7 @@ void settle_unknown(Desk& desk, const TaskBrief& brief, const std::string& sourc
   }
   if (open.empty()) return;
   PromptValues values = values_of(brief, desk.library(), desk.compact());
-  values["source"] = quoted_code(source, "cpp");
+  values["source"] = quoted_code(source, desk.library().words().fence);
   values["claims"] = fmt::format("{}", fmt::join(lines, "\n"));
   const std::string code = without_blanks(code_without_comments(source));
   const Desk::Question question{.role = "aligner", .values = values, .answer_tokens = 800, .json = true};

@@ -51,7 +51,8 @@ struct CodeAnswer {
 };
 
 // The kernel in an answer. `declaration` is that of kw_kernel, as problem.h has it; `finish` as in Exchange.
-CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, const std::string& declaration);
+// `cuda`: it has to be CUDA, not C++ for the host.
+CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, const std::string& declaration, bool cuda = false);
 
 struct JsonAnswer {
   Json json;  // an object

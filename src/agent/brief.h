@@ -20,7 +20,9 @@ struct TaskBrief {
   std::string zone_numbers;  // "2.1 FLOPs per byte; the ridge is at 14"
   std::string ceilings;      // of the machine
   std::string precision = "float32";
+  std::string dsl = "cpp";
   Features features;
+  [[nodiscard]] bool on_gpu() const { return dsl != "cpp"; }
 };
 
 // "addmm = aten.addmm(bias, x, permute) -> float32[128, 64]", a line a node; at most this many.

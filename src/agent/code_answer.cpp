@@ -84,8 +84,8 @@ std::optional<CodeBlock> bare_code(const std::string& text) {
   return block;
 }
 
-// The language that the text is in, where it is clearly not C++ for the host.
-std::string foreign_language(const CodeBlock& block) {
+// The language that the text is in, where it is clearly not the one that was asked for: C++ for the host, or CUDA.
+std::string foreign_language(const CodeBlock& block, bool cuda) {
   struct Sign {
     const char* pattern;
     const char* language;
@@ -101,12 +101,17 @@ std::string foreign_language(const CodeBlock& block) {
   const std::string code = code_without_comments(block.text);
   const auto lines = lines_of(code);
   for (const Sign& sign : kSigns) {
+    if (cuda && sign.language == std::string_view("CUDA")) continue;
     const std::regex pattern(sign.pattern);
     for (const std::string& line : lines)
       if (line.size() < 1000 && std::regex_search(line, pattern)) return sign.language;
   }
-  return "";
+  const bool launches = code.find("__global__") != std::string::npos;
+  return cuda && !launches && defines_function(block.text, "kw_kernel") ? "C++ without any __global__ function" : "";
 }
+
+// What was asked for, in the words of a fault.
+std::string_view asked_language(bool cuda) { return cuda ? "CUDA" : "C++ for this CPU"; }
 
 // A line of words without anything that code has, and with words that only sentences have. Comments and literals are blanked out
 // before.
@@ -148,14 +153,14 @@ std::optional<std::string> elision_in(const std::string& code) {
 }
 
 // Of several blocks the one with the kernel.
-std::optional<CodeBlock> the_kernel(const std::vector<CodeBlock>& blocks, CodeAnswer& answer) {
+std::optional<CodeBlock> the_kernel(const std::vector<CodeBlock>& blocks, bool cuda, CodeAnswer& answer) {
   std::vector<const CodeBlock*> kernels;
   for (const CodeBlock& block : blocks)
-    if (defines_function(block.text, "kw_kernel") && foreign_language(block).empty()) kernels.push_back(&block);
+    if (defines_function(block.text, "kw_kernel") && foreign_language(block, cuda).empty()) kernels.push_back(&block);
   if (kernels.empty()) {
     for (const CodeBlock& block : blocks)
-      if (const std::string language = foreign_language(block); !language.empty()) {
-        answer.fault = {AnswerFault::wrong_language, fmt::format("the code is {}, not C++ for this CPU", language)};
+      if (const std::string language = foreign_language(block, cuda); !language.empty()) {
+        answer.fault = {AnswerFault::wrong_language, fmt::format("the code is {}, not {}", language, asked_language(cuda))};
         return std::nullopt;
       }
     const bool blank = std::all_of(blocks.begin(), blocks.end(), [](const CodeBlock& block) {
@@ -184,7 +189,7 @@ std::optional<CodeBlock> the_kernel(const std::vector<CodeBlock>& blocks, CodeAn
 
 }  // namespace
 
-CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, const std::string& declaration) {
+CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, const std::string& declaration, bool cuda) {
   CodeAnswer found;
   const auto refuse = [&](AnswerFault kind, std::string detail) {
     found.fault = Fault{kind, std::move(detail)};
@@ -202,18 +207,18 @@ CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, cons
     const auto bare = bare_code(text);
     if (!bare)
       return refuse(finish == "length" ? AnswerFault::cut_off : AnswerFault::no_code,
-                    "the answer has no code block; give the kernel in one ```cpp block");
+                    fmt::format("the answer has no code block; give the kernel in one ```{} block", cuda ? "cuda" : "cpp"));
     found.mended.push_back(AnswerFault::no_code);
     blocks.push_back(*bare);
   }
-  const auto kernel = the_kernel(blocks, found);
+  const auto kernel = the_kernel(blocks, cuda, found);
   if (!kernel) return found;
   if (!kernel->closed || finish == "length") {
     if (!braces_balance(kernel->text)) return refuse(AnswerFault::cut_off, "the code ends in the middle: its braces do not close");
     if (!kernel->closed) found.mended.push_back(AnswerFault::unclosed_fence);
   }
-  if (const std::string language = foreign_language(*kernel); !language.empty())
-    return refuse(AnswerFault::wrong_language, fmt::format("the code is {}, not C++ for this CPU", language));
+  if (const std::string language = foreign_language(*kernel, cuda); !language.empty())
+    return refuse(AnswerFault::wrong_language, fmt::format("the code is {}, not {}", language, asked_language(cuda)));
   if (const auto prose = prose_in(kernel->text))
     return refuse(AnswerFault::prose_in_code, fmt::format("a line of the code is a sentence: \"{}\"", prose->substr(0, 80)));
   if (const auto elided = elision_in(kernel->text))

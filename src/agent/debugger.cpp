@@ -145,7 +145,7 @@ Repair repair(Desk& desk, const TaskBrief& brief, const Failure& failure) {
       return std::nullopt;
     }
     // Many models answer with the whole kernel: it is what the edits would have made.
-    const CodeAnswer whole = code_of_answer(exchange.answer, exchange.finish, brief.declaration);
+    const CodeAnswer whole = code_of_answer(exchange.answer, exchange.finish, brief.declaration, brief.on_gpu());
     if (whole.fault) return answer.fault;
     if (whole.code == failure.source) return Fault{AnswerFault::no_change, "the kernel is the same as before"};
     desk.note(AnswerFault::whole_kernel);

@@ -28,8 +28,24 @@ std::map<std::string, std::string> parts_by_heading(const std::string& text) {
   return parts;
 }
 
-Result<std::vector<WorkedExample>> read_examples(const fs::path& folder) {
-  const fs::path index = folder / "examples.json";
+// The problems that kernels in C++ are examples for, and those of another DSL that solve some of them under the same names.
+struct ExampleFolder {
+  fs::path problems;  // with examples.json
+  fs::path kernels;
+  bool cuda = false;
+};
+
+void as_cuda(WorkedExample& example) {
+  const auto renamed = [](const std::string& file) {
+    return file.empty() ? file : fs::path(file).replace_extension(".cu").string();
+  };
+  example.name = renamed(example.name);
+  example.plain_source = renamed(example.plain_source);
+  example.declaration.insert(example.declaration.rfind(')'), ", cudaStream_t stream");
+}
+
+Result<std::vector<WorkedExample>> read_examples(const ExampleFolder& from) {
+  const fs::path index = from.problems / "examples.json";
   KW_TRY(const std::string text, read_file(index));
   KW_TRY(const Json json, parse_json(text, index.string()));
   KW_TRY(auto examples, read_fields(index.string(), [&] {
@@ -45,18 +61,22 @@ Result<std::vector<WorkedExample>> read_examples(const fs::path& folder) {
              one.module = row.value("module", "");
              one.operations = row.value("operations", "");
              one.tensors = row.value("tensors", "");
+             if (from.cuda) as_cuda(one);
+             if (from.cuda && !fs::exists(from.kernels / one.name)) continue;
+             if (from.cuda && !fs::exists(from.kernels / one.plain_source)) one.plain_source.clear();
              all.push_back(std::move(one));
            }
            return all;
          }));
   for (WorkedExample& example : examples) {
-    KW_TRY(example.source, read_file(folder / example.name));
+    KW_TRY(example.source, read_file(from.kernels / example.name));
     if (example.plain_source.empty()) continue;
-    KW_TRY(example.plain_source, read_file(folder / example.plain_source));
+    KW_TRY(example.plain_source, read_file(from.kernels / example.plain_source));
   }
   const auto plain =
       std::count_if(examples.begin(), examples.end(), [](const WorkedExample& each) { return !each.plain_source.empty(); });
-  if (plain < 2) return bad_input(index.string() + " has fewer than two examples with a plain form", "a translator needs them");
+  if (plain < 2)
+    return bad_input(from.kernels.string() + " has fewer than two examples with a plain form", "a translator needs them");
   return examples;
 }
 
@@ -71,15 +91,22 @@ std::string advice_class(const std::string& workload_class) {
   return other == kOthers.end() ? main : other->second;
 }
 
-Result<Library> Library::load(const fs::path& root) {
+Result<Library> Library::load(const fs::path& root, const std::string& name_of_dsl) {
+  static const std::map<std::string, DslWords> kWords{
+      {"cpp", {}}, {"cuda-c", {"CUDA C++", "NVIDIA GPUs", "cuda"}}, {"cute", {"CUDA C++ with CuTe", "NVIDIA GPUs", "cuda"}}};
+  const auto known = kWords.find(name_of_dsl);
+  if (known == kWords.end()) return bad_input(fmt::format("models write no {}", name_of_dsl), "leave --model out");
+  const bool on_gpu = name_of_dsl != "cpp";
   Library library;
+  library.words_ = known->second;
   for (const auto& entry : entries_of(root / "prompts")) {
     if (entry.path().extension() != ".md" || entry.path().stem() == "README") continue;
     KW_TRY(const std::string text, read_file(entry.path()));
     KW_TRY(PromptTemplate made, PromptTemplate::parse(text, "prompts/" + entry.path().filename().string()));
     library.prompts_.emplace(entry.path().stem().string(), std::move(made));
   }
-  for (const auto& entry : entries_of(root / "knowledge" / "workloads")) {
+  const fs::path workloads = root / "knowledge" / "workloads";
+  for (const auto& entry : entries_of(on_gpu ? workloads / "gpu" : workloads)) {
     if (entry.path().extension() != ".md") continue;
     KW_TRY(const std::string text, read_file(entry.path()));
     const std::string name = entry.path().stem().string();
@@ -88,15 +115,15 @@ Result<Library> Library::load(const fs::path& root) {
     else
       for (auto& [heading, part] : parts_by_heading(text)) library.advice_[name + "/" + heading] = std::move(part);
   }
-  const fs::path dsl = root / "knowledge" / "dsl" / "cpp";
+  const fs::path problems = root / "knowledge" / "dsl" / "cpp", dsl = root / "knowledge" / "dsl" / name_of_dsl;
   KW_TRY(library.guide_, read_file(dsl / "guide.md"));
   KW_TRY(library.short_guide_, read_file(dsl / "guide.compact.md"));
   KW_TRY(library.pitfalls_, read_file(dsl / "pitfalls.md"));
-  KW_TRY(library.examples_, read_examples(dsl / "examples"));
-  KW_TRY(const std::string operations, read_file(dsl / "operations.json"));
-  KW_TRY(const Json words, parse_json(operations, (dsl / "operations.json").string()));
-  KW_TRY(library.operation_words_,
-         read_fields((dsl / "operations.json").string(), [&] { return words.at("words").get<OperationWords>(); }));
+  KW_TRY(library.examples_, read_examples({problems / "examples", dsl / "examples", on_gpu}));
+  const fs::path operations_file = problems / "operations.json";
+  KW_TRY(const std::string operations, read_file(operations_file));
+  KW_TRY(const Json words, parse_json(operations, operations_file.string()));
+  KW_TRY(library.operation_words_, read_fields(operations_file.string(), [&] { return words.at("words").get<OperationWords>(); }));
   return library;
 }
 

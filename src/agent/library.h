@@ -1,5 +1,6 @@
 // What the agents know: prompt templates (prompts/), advice per workload class and zone (knowledge/workloads/), and the guide, the
-// pitfalls and the worked examples of a DSL (knowledge/dsl/). Read once; files that a person can edit, no text in the code.
+// pitfalls and the worked examples of a DSL (knowledge/dsl/). The problems of examples are described once, with those in C++. Read
+// once; files that a person can edit, no text in the code.
 #pragma once
 
 #include <map>
@@ -23,15 +24,23 @@ struct WorkedExample {
   std::string plain_source, module, operations, tensors;
 };
 
+// How prompts speak of a DSL.
+struct DslWords {
+  std::string language = "C++";   // "You write C++ kernels"
+  std::string hardware = "CPUs";  // that they run on
+  std::string fence = "cpp";      // of code blocks
+};
+
 class Library {
  public:
   // Below install_root(), or another folder with the same layout. An error names the file.
-  static Result<Library> load(const fs::path& root);
+  static Result<Library> load(const fs::path& root, const std::string& dsl = "cpp");
 
   [[nodiscard]] Result<const PromptTemplate*> prompt(const std::string& role, bool compact) const;
   // For a class ("softmax" is advised as a normalisation); empty where nothing fits. Short: its first part alone.
   [[nodiscard]] std::string advice(const std::string& workload_class, bool compact) const;
   [[nodiscard]] std::string zone_guidance(const std::string& zone) const;
+  [[nodiscard]] const DslWords& words() const { return words_; }
   [[nodiscard]] const std::string& guide(bool compact) const { return compact ? short_guide_ : guide_; }
   [[nodiscard]] const std::string& pitfalls() const { return pitfalls_; }
   // Of the same class, or a related one, the nearest by features.
@@ -45,6 +54,7 @@ class Library {
  private:
   std::map<std::string, PromptTemplate> prompts_;  // "translator", "translator.compact"
   std::map<std::string, std::string> advice_, zones_;
+  DslWords words_;
   std::string guide_, short_guide_, pitfalls_;
   std::vector<WorkedExample> examples_;
   OperationWords operation_words_;

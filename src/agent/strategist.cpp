@@ -94,7 +94,8 @@ PromptValues values_of_request(const TaskBrief& brief, const StrategyRequest& re
   for (const Individual* parent : request.parents) parents.push_back("- " + individual_line(*parent));
   values["known"] = fmt::format("{}", fmt::join(known, "\n"));
   values["parents"] = fmt::format("{}", fmt::join(parents, "\n"));
-  values["best_source"] = request.parents.empty() ? "" : quoted_code(request.parents.front()->kernel.source, "cpp");
+  values["best_source"] =
+      request.parents.empty() ? "" : quoted_code(request.parents.front()->kernel.source, desk.library().words().fence);
   values["ledger"] = request.ledger_rows;
   values["levers"] = fmt::format("{}", fmt::join(levers(), ", "));
   values["findings"] = quoted_lines(fmt::format("{}", fmt::join(request.findings, "\n")));

@@ -22,18 +22,22 @@ std::string bullet_list(const std::vector<std::string>& lines) {
 PromptValues values_of(const TaskBrief& brief, const Library& library, bool compact) {
   const WorkedExample& example = library.example(brief.workload_class, brief.features);
   const auto [form, nearest] = library.plain_examples(brief.workload_class, brief.features);
-  return {{"operations", quoted_lines(operations_in_words(brief.problem, library.operation_words(), kShortGraphLines), 3000)},
+  const DslWords& words = library.words();
+  return {{"language", words.language},
+          {"hardware", words.hardware},
+          {"fence", words.fence},
+          {"operations", quoted_lines(operations_in_words(brief.problem, library.operation_words(), kShortGraphLines), 3000)},
           {"indices", tensors_with_indices(brief.problem, works_by_rows(brief.problem, library.operation_words()))},
           {"form_module", quoted_code(form->module, "python")},
           {"form_operations", quoted_lines(form->operations)},
           {"form_tensors", form->tensors},
           {"form_declaration", form->declaration},
-          {"form_kernel", quoted_code(form->plain_source, "cpp")},
+          {"form_kernel", quoted_code(form->plain_source, words.fence)},
           {"near_module", quoted_code(nearest->module, "python")},
           {"near_operations", quoted_lines(nearest->operations)},
           {"near_tensors", nearest->tensors},
           {"near_declaration", nearest->declaration},
-          {"near_kernel", quoted_code(nearest->plain_source, "cpp")},
+          {"near_kernel", quoted_code(nearest->plain_source, words.fence)},
           {"problem_name", brief.problem.name},
           {"problem_source", quoted_code(model_class(brief.problem_source), "python")},
           {"graph", quoted_lines(graph_summary(brief.problem, compact ? kShortGraphLines : kGraphLines), 6000)},
@@ -50,11 +54,13 @@ PromptValues values_of(const TaskBrief& brief, const Library& library, bool comp
           {"pitfalls", library.pitfalls()},
           {"example_statement", example.statement},
           {"example_declaration", example.declaration},
-          {"example", quoted_code(example.source, "cpp")}};
+          {"example", quoted_code(example.source, words.fence)}};
 }
 
-Kernel kernel_of_model(std::string source, const std::vector<std::string>& claims, const std::string& author) {
+Kernel kernel_of_model(std::string source, const std::string& dsl, const std::vector<std::string>& claims,
+                       const std::string& author) {
   Kernel kernel;
+  kernel.dsl = dsl;
   kernel.knobs = knobs_of(source);
   kernel.source = std::move(source);
   kernel.claims = claims;
@@ -67,8 +73,8 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
   const bool compact = desk.compact();
   Desk::Question question{
       .role = "translator", .values = values_of(brief, desk.library(), compact), .answer_tokens = kKernelTokens};
-  question.again =
-      fmt::format("Answer again, with one complete ```cpp block that defines exactly {} and nothing else.", brief.declaration);
+  question.again = fmt::format("Answer again, with one complete ```{} block that defines exactly {} and nothing else.",
+                               desk.library().words().fence, brief.declaration);
   question.seed = task.seed;
   std::vector<std::string> lines, claims;
   for (const Strategy& strategy : task.strategies) {
@@ -78,7 +84,7 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
   question.values["strategies"] = bullet_list(lines);
   // Advice is about speed; a small model that is to write the simplest kernel only gets lost in it.
   if (compact && lines.empty()) question.values["advice"] = "";
-  question.values["parent"] = task.parent == nullptr ? "" : quoted_code(task.parent->kernel.source, "cpp");
+  question.values["parent"] = task.parent == nullptr ? "" : quoted_code(task.parent->kernel.source, desk.library().words().fence);
   question.values["parent_line"] = task.parent == nullptr ? "" : individual_line(*task.parent);
   question.values["findings"] = quoted_lines(bullet_list(task.findings));
   std::string failed;
@@ -90,12 +96,12 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
 
   CodeAnswer found;
   const auto fault = desk.ask(question, [&](const Exchange& exchange) {
-    found = code_of_answer(exchange.answer, exchange.finish, brief.declaration);
+    found = code_of_answer(exchange.answer, exchange.finish, brief.declaration, brief.on_gpu());
     if (!found.fault) desk.note(found.mended);
     return found.fault;
   });
   if (fault) return {{}, fault};
-  return {kernel_of_model(std::move(found.code), claims, desk.model().name()), std::nullopt};
+  return {kernel_of_model(std::move(found.code), brief.dsl, claims, desk.model().name()), std::nullopt};
 }
 
 }  // namespace kw

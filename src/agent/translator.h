@@ -24,7 +24,8 @@ struct WrittenKernel {
 WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& task);
 
 // A kernel of a model's text, with the knobs that it declares.
-Kernel kernel_of_model(std::string source, const std::vector<std::string>& claims, const std::string& author);
+Kernel kernel_of_model(std::string source, const std::string& dsl, const std::vector<std::string>& claims,
+                       const std::string& author);
 
 // Values that every prompt about a problem may use.
 PromptValues values_of(const TaskBrief& brief, const Library& library, bool compact);

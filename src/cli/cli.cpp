@@ -57,11 +57,19 @@ void add_model_options(CLI::App& command, ModelChoice& choice, bool required) {
 
 void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  command
+      .add_option("--dsl", options.dsl,
+                  "what the kernel is written in: cpp, cuda-c or cute (default: cpp, or by the kernel's file)")
+      ->type_name("NAME");
+  command
+      .add_option("--machine", options.machine,
+                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ...; it is virtual here")
+      ->type_name("GPU");
   command.add_option("--attempts", options.attempts, "kernels at the most, repaired ones included (default 6)")
       ->check(CLI::Range(1, 100));
   command.add_option("--seed", options.seed, "another one gives another answer to the same question, where the model can do that")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{999'999'999}));
-  command.add_option("--out", options.out, "where the kernel goes once it passes (default: PROBLEM-MODEL.cpp here)")
+  command.add_option("--out", options.out, "where the kernel goes once it passes (default: PROBLEM-MODEL.cpp or .cu here)")
       ->type_name("FILE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
@@ -118,11 +126,11 @@ void add_bench_options(CLI::App& command, BenchOptions& options, bool& json) {
 
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
-  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default) or cuda-c")
+  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default), cuda-c or cute")
       ->check(CLI::IsMember({"cpp", "cuda-c", "cute"}));
   command
       .add_option("--machine", options.machine,
-                  "for cuda-c: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
+                  "for cuda-c and cute: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
                   "by estimates")
       ->type_name("GPU");
   command
@@ -217,7 +225,7 @@ int run_cli(int argc, char** argv) {
       ->type_name("ID");
   auto* repair_command = app.add_subcommand("repair", "a model diagnoses a kernel that fails and patches it");
   add_agent_options(*repair_command, repair, json);
-  repair_command->add_option("kernel", repair.kernel, "the kernel's source, a .cpp file")->required();
+  repair_command->add_option("kernel", repair.kernel, "the kernel's source, a .cpp or .cu file")->required();
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
   runs_command->add_flag("--json", json, "print one JSON object");

@@ -112,6 +112,8 @@ Result<int> run_show(const ShowOptions& options, Output& output);
 struct AgentOptions {
   std::string problem;
   std::string kernel;  // repair only
+  std::string dsl;     // empty: cpp, or as the kernel's file says
+  std::string machine;
   std::vector<std::string> strategies;
   std::string out;
   std::string precision = "float32";

@@ -4,17 +4,19 @@
 #include "cli/commands.h"
 #include "cli/interruption.h"
 #include "cli/model_choice.h"
+#include "dsl/dsl.h"
 #include "search/one_kernel.h"
 
 namespace kw {
 namespace {
 
-std::string file_for(const AgentOptions& options, const OneKernelOutcome& outcome, const std::string& model) {
+std::string file_for(const AgentOptions& options, const OneKernelOutcome& outcome, const std::string& model,
+                     std::string_view extension) {
   if (!options.out.empty()) return options.out;
   std::string name;
   for (const char c : model)
     name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ? c : '_';
-  return fmt::format("{}-{}.cpp", outcome.problem.name, name);
+  return fmt::format("{}-{}{}", outcome.problem.name, name, extension);
 }
 
 std::string attempt_text(const Individual& attempt) {
@@ -25,12 +27,18 @@ std::string attempt_text(const Individual& attempt) {
   return text;
 }
 
-Result<int> one_step(const AgentOptions& options, Output& output, std::optional<std::string> source) {
+Result<int> one_step(const AgentOptions& options, const Dsl& dsl, Output& output, std::optional<std::string> source) {
+  if (!dsl.on_gpu && !options.machine.empty())
+    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
+                     "leave --machine out: kernels in C++ are for this machine");
+  KW_TRY(const auto flags, dsl.flags({.gpu = options.machine}));  // an unknown GPU is told at once
   const Interruption interruption;
   KW_TRY(const std::unique_ptr<Model> model, opened_model(options.model, output, interruption.wanted()));
   OneKernelRequest request;
   request.problem_file = options.problem;
   request.source = std::move(source);
+  request.dsl = dsl.name;
+  request.evaluator.gpu = options.machine;
   request.strategies = options.strategies;
   request.attempts = options.attempts;
   request.seed = options.seed;
@@ -45,7 +53,7 @@ Result<int> one_step(const AgentOptions& options, Output& output, std::optional<
   const ModelUse use = model_use(model->name(), outcome.exchanges, outcome.attempts);
   std::string file;
   if (outcome.passed >= 0) {
-    file = file_for(options, outcome, model->name());
+    file = file_for(options, outcome, model->name(), dsl.extension);
     KW_CHECK(write_file_atomically(file, outcome.attempts[static_cast<std::size_t>(outcome.passed)].kernel.source));
   }
   std::string text =
@@ -65,13 +73,17 @@ Result<int> one_step(const AgentOptions& options, Output& output, std::optional<
 
 }  // namespace
 
-Result<int> run_generate(const AgentOptions& options, Output& output) { return one_step(options, output, std::nullopt); }
+Result<int> run_generate(const AgentOptions& options, Output& output) {
+  KW_TRY(const Dsl* dsl, dsl_named(options.dsl.empty() ? "cpp" : options.dsl));
+  return one_step(options, *dsl, output, std::nullopt);
+}
 
 Result<int> run_repair(const AgentOptions& options, Output& output) {
   KW_TRY(std::string source, read_file(options.kernel));
   if (source.find_first_not_of(" \t\r\n") == std::string::npos)
     return bad_input(fmt::format("{} is empty", options.kernel), "kernelwright generate writes a kernel from nothing");
-  return one_step(options, output, std::move(source));
+  KW_TRY(const Dsl* dsl, dsl_of(options.kernel, source, options.dsl));
+  return one_step(options, *dsl, output, std::move(source));
 }
 
 }  // namespace kw

@@ -33,8 +33,6 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
     return bad_input(fmt::format("--machine {} goes with --dsl cuda-c", options.machine),
                      "leave --machine out: kernels in C++ are for this machine");
   if (request.options.is_estimated()) {
-    if (options.model.given())
-      return bad_input(fmt::format("models write C++ so far: --model does not go with --dsl {}", options.dsl), "leave --model out");
     KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
     KW_TRY(const auto flags, dsl->flags({.gpu = options.machine}));  // an unknown GPU or a missing compiler is told at once
     KW_TRY(const std::string version, dsl->compiler_version());

@@ -78,14 +78,14 @@ class ReduceEmitter {
 
   Expr scalar() {
     // A running sum of floats in a double is exact enough for any length; a GPU has few units for them.
-    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) && (!e_.cuda || numel(sizes_) > kLongSum / 16);
+    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) && (!e_.cuda || (begin_.empty() && numel(sizes_) > kLongSum / 16));
     const DType acc_type = wide ? DType::f64 : value_.dtype;
     e_.line(fmt::format("{} {} = {};", value_type(acc_type), acc_, Emitter::identity(fn_, acc_type)));
     Index reduced;
     const bool part = !begin_.empty();
     if (part) {
       const VarId k = e_.variable("k", numel(sizes_));
-      e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(k), begin_, end_), {k});
+      e_.open(fmt::format("for ({3} {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(k), begin_, end_, e_.index_type), {k});
       reduced = e_.unflatten(Affine::variable(k), sizes_);
     } else {
       for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.open_loop("k", size)));

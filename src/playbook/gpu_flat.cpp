@@ -78,7 +78,7 @@ bool attempt(GpuWriter& writer, const Stage& stage, const FlatForm& form) {
 bool write_flat(GpuWriter& writer, const Stage& stage) {
   if (stage.anchor >= 0 || stage.has_reductions) return false;
   const std::int64_t count = numel(writer.graph.shape(stage.roots[0]));
-  FlatForm form{writer.wants("vector_load"), writer.wants("unroll_items"), writer.wants("persistent")};
+  FlatForm form{writer.wants_vectors(), writer.wants("unroll_items"), writer.wants("persistent")};
   // Too few elements for several a thread leave most of the GPU idle.
   const std::int64_t resident = static_cast<std::int64_t>(writer.gpu.sms) * writer.gpu.max_threads_per_sm;
   if (count < 2 * resident) form.unrolled = form.persistent = false;

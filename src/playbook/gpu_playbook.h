@@ -28,7 +28,7 @@ struct GpuFacts {
 
 class GpuPlaybook {
  public:
-  // `dsl`: "cuda-c"; no other is written yet. Error (bad_input): names the operations that it does not know, and where they are.
+  // `dsl`: "cuda-c" or "cute". Error (bad_input): names the operations that it does not know, and where they are.
   static Result<GpuPlaybook> read(const ProblemDescription& problem, const GpuFacts& gpu, std::string_view dsl);
 
   // What conditions of strategies are written over; the README lists them.

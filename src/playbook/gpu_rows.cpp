@@ -12,43 +12,12 @@
 namespace kw {
 namespace {
 
-constexpr std::int64_t kMostItems = 16;  // pieces of a row that a thread keeps
-
 struct RowForm {
   bool vector = false;
   bool keep = false;
   bool warp = false;
   bool online = false;
 };
-
-std::vector<int> inner_dims_of(const Shape& shape, const Stage& stage) {
-  std::vector<int> dims;
-  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-    if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) dims.push_back(d);
-  return dims;
-}
-
-// The longest reduction of the stage that is the same for a whole row: its operand's shape and dimensions.
-struct RowReduction {
-  ValueId value = -1;
-  std::int64_t elements = 0;
-  Shape shape;
-  std::vector<int> dims;
-};
-
-RowReduction row_reduction(const GpuWriter& writer, const Stage& stage) {
-  RowReduction longest;
-  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
-  for (const ValueId root : stage.roots)
-    visit_reached(writer.graph, root, stored, [&](const Reached& at) {
-      const Value& value = writer.graph.at(at.value);
-      if (value.kind != ValueKind::reduce || at.within >= 0 || (at.value != root && stored(at.value))) return;
-      const Shape& shape = writer.graph.shape(value.operands[0]);
-      const std::int64_t elements = product_of(shape, value.dims);
-      if (elements > longest.elements) longest = {at.value, elements, shape, value.dims};
-    });
-  return longest;
-}
 
 // Reads and computes the kept values, each in a pass of its own that the next ones read from registers.
 void keep_rows(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const Index& row, const RowReduction& reduction,
@@ -163,7 +132,7 @@ bool write_rows(GpuWriter& writer, const Stage& stage) {
           if (online && (!writer.wants("online_row") || writer.wants("keep_row_registers"))) continue;
           if (warp && (!writer.wants("warp_per_row") || reduction.elements > kMostForWarp || rows < 2)) continue;
           if (keep && (!writer.wants("keep_row_registers") || online)) continue;
-          if (vector && (!writer.wants("vector_load") || reduction.elements < 128)) continue;
+          if (vector && (!writer.wants_vectors() || reduction.elements < 128)) continue;
           const std::int64_t threads = warp ? 32 : 1024;
           if (keep && reduction.elements > kMostItems * threads * (vector ? 4 : 1)) continue;
           if (attempt(writer, stage, {vector, keep, warp, online}, reduction)) return true;
@@ -171,13 +140,34 @@ bool write_rows(GpuWriter& writer, const Stage& stage) {
   return false;
 }
 
+}  // namespace
+
 bool is_costly(const Value& value) {
   static const std::set<std::string> costly{"exp",  "expm1", "log",       "tanh", "sigmoid",  "silu",
                                             "mish", "gelu",  "gelu_tanh", "erf",  "softplus", "pow"};
   return value.kind == ValueKind::pointwise && costly.contains(value.fn);
 }
 
-}  // namespace
+std::vector<int> inner_dims_of(const Shape& shape, const Stage& stage) {
+  std::vector<int> dims;
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+    if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) dims.push_back(d);
+  return dims;
+}
+
+RowReduction row_reduction(const GpuWriter& writer, const Stage& stage) {
+  RowReduction longest;
+  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  for (const ValueId root : stage.roots)
+    visit_reached(writer.graph, root, stored, [&](const Reached& at) {
+      const Value& value = writer.graph.at(at.value);
+      if (value.kind != ValueKind::reduce || at.within >= 0 || (at.value != root && stored(at.value))) return;
+      const Shape& shape = writer.graph.shape(value.operands[0]);
+      const std::int64_t elements = product_of(shape, value.dims);
+      if (elements > longest.elements) longest = {at.value, elements, shape, value.dims};
+    });
+  return longest;
+}
 
 std::function<void(std::int64_t, const std::function<void(VarId)>&)> row_loop(GpuKernel& kernel, const RowThreads& who) {
   return [&kernel, who](std::int64_t count, const std::function<void(VarId)>& body) {

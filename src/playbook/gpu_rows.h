@@ -5,6 +5,21 @@
 
 namespace kw {
 
+// Dimensions of a shape that are no row dimensions of the stage.
+std::vector<int> inner_dims_of(const Shape& shape, const Stage& stage);
+
+// The longest reduction of the stage that is the same for a whole row: its operand's shape and dimensions.
+struct RowReduction {
+  ValueId value = -1;
+  std::int64_t elements = 0;
+  Shape shape;
+  std::vector<int> dims;
+};
+RowReduction row_reduction(const GpuWriter& writer, const Stage& stage);
+bool is_costly(const Value& value);  // exponentials and the like: worth keeping
+
+constexpr std::int64_t kMostItems = 16;  // pieces of a row that a thread keeps
+
 // How the threads that share a row are spelled.
 struct RowThreads {
   std::string first;    // "threadIdx.x" or "lane": the thread's number among those that share the row

@@ -36,8 +36,8 @@ std::string GpuKernel::knob(const std::string& knob_name, std::int64_t standard,
 }
 
 GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph, const Plan& of_plan, const GpuFacts& of_gpu,
-                     const std::set<std::string>& strategies)
-    : problem(of_problem), graph(of_graph), plan(of_plan), gpu(of_gpu), strategies_(strategies) {
+                     const std::set<std::string>& strategies, bool in_cute)
+    : problem(of_problem), graph(of_graph), plan(of_plan), gpu(of_gpu), cute(in_cute), strategies_(strategies) {
   reserved_ = {"args", "stream", "main", "y0", "y1", "j0", "jn", "yn", "exp", "log", "sqrt", "max", "min", "warpSize"};
   for (const auto* spec : problem.arguments())
     for (const char* suffix : {"", "_shape", "_strides", "_numel"}) reserved_.insert(spec->c_name + suffix);
@@ -73,17 +73,22 @@ bool GpuWriter::finish(GpuKernel& kernel) {
   if (!kernel.e.trouble().empty()) return false;
   std::vector<std::string> parameters;
   std::vector<std::string> arguments;
+  std::string tensors;
   for (const auto* spec : problem.arguments()) {
     if (!says(body, spec->c_name)) continue;
     arguments.push_back(spec->c_name);
-    parameters.push_back(spec->kind == TensorKind::scalar ? fmt::format("{} {}", argument_type(*spec), spec->c_name)
-                                                          : fmt::format("{} __restrict__ {}", argument_type(*spec), spec->c_name));
+    const bool scalar = spec->kind == TensorKind::scalar;
+    parameters.push_back(fmt::format("{}{} {}{}", argument_type(*spec), scalar ? "" : " __restrict__", spec->c_name,
+                                     cute && !scalar ? "_memory" : ""));
+    if (cute && !scalar)
+      tensors += fmt::format("  [[maybe_unused]] auto {0} = make_tensor(make_gmem_ptr({0}_memory), make_layout(Int<{1}>{{}}));\n",
+                             spec->c_name, std::max<std::int64_t>(1, spec->span));
   }
   std::string declared;
   for (const auto& text : kernel.declarations) declared += text + "\n";
   const std::string bound = kernel.blocks_per_sm.empty() ? "" : ", " + kernel.blocks_per_sm;
-  kernels_ += fmt::format("{}__global__ void __launch_bounds__({}{}) {}({}) {{\n{}}}\n\n", declared, kernel.threads, bound,
-                          kernel.name, fmt::join(parameters, ", "), body);
+  kernels_ += fmt::format("{}__global__ void __launch_bounds__({}{}) {}({}) {{\n{}{}}}\n\n", declared, kernel.threads, bound,
+                          kernel.name, fmt::join(parameters, ", "), tensors, body);
   const std::string shared = kernel.shared_bytes.empty() ? "0" : kernel.shared_bytes;
   if (!kernel.shared_bytes.empty())
     launches_ += fmt::format(
@@ -102,6 +107,12 @@ bool GpuWriter::finish(GpuKernel& kernel) {
   for (const auto& condition : kernel.constraints)
     if (std::ranges::find(constraints_, condition) == constraints_.end()) constraints_.push_back(condition);
   return true;
+}
+
+std::string GpuWriter::iterator(const std::string& name) const {
+  const auto arguments = problem.arguments();
+  const bool argument = std::ranges::any_of(arguments, [&](const TensorSpec* spec) { return spec->c_name == name; });
+  return argument ? name + ".data()" : fmt::format("make_gmem_ptr({})", name);
 }
 
 std::string GpuWriter::scratch(const std::string& hint, std::string_view type, const std::string& count) {
@@ -126,9 +137,13 @@ void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const
   }
 }
 
-std::span<const GpuFamily> gpu_families() {
-  static const GpuFamily all[] = {gpu_product_family, gpu_rows_family, gpu_flat_family, gpu_naive_family};
-  return all;
+std::span<const GpuFamily> gpu_families(bool cute) {
+  static const GpuFamily in_cuda_c[] = {gpu_tensor_family,    gpu_product_family, gpu_split_family, gpu_rows_family,
+                                        gpu_transpose_family, gpu_flat_family,    gpu_naive_family};
+  static const GpuFamily in_cute[] = {cute_product_family,  gpu_split_family, cute_rows_family, gpu_rows_family,
+                                      gpu_transpose_family, cute_flat_family, gpu_naive_family};
+  if (cute) return in_cute;
+  return in_cuda_c;
 }
 
 }  // namespace kw

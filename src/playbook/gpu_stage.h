@@ -38,14 +38,19 @@ struct GpuKernel {
 class GpuWriter {
  public:
   GpuWriter(const ProblemDescription& problem, const Graph& graph, const Plan& plan, const GpuFacts& gpu,
-            const std::set<std::string>& strategies);
+            const std::set<std::string>& strategies, bool in_cute);
 
   const ProblemDescription& problem;
   const Graph& graph;
   const Plan& plan;
   const GpuFacts& gpu;
+  const bool cute;  // CuTe: arguments are tensors in the kernel, vectors are copies of tiles
 
   [[nodiscard]] bool wants(const std::string& strategy) const { return strategies_.contains(strategy); }
+  // Vectors as kw_vec, which CUDA-C has.
+  [[nodiscard]] bool wants_vectors() const { return !cute && wants("vector_load"); }
+  // CuTe: what is in memory under this name, as a pointer that tensors are made of.
+  [[nodiscard]] std::string iterator(const std::string& name) const;
   [[nodiscard]] const Buffer& buffer(ValueId value) const { return plan.buffers.at(value); }
   // A new kernel that reads what earlier stages have written.
   GpuKernel kernel(const std::string& hint) const;
@@ -53,7 +58,8 @@ class GpuWriter {
   bool finish(GpuKernel& kernel);
   // Memory between kernels; its name.
   std::string scratch(const std::string& hint, std::string_view element_type, const std::string& count);
-  void done(const Stage& stage);  // its roots are in memory from now on
+  void done(const Stage& stage);                                                      // its roots are in memory from now on
+  void remember(ValueId value, const Buffer& buffer) { in_memory_[value] = buffer; }  // this value too
   // The number of threads of a block: 256, or a knob where launch_shape is wanted.
   std::string block_threads(GpuKernel& kernel, std::int64_t standard, const std::vector<std::int64_t>& values) const;
   // __launch_bounds__ with a number of blocks that have to fit an SM, where occupancy is wanted.
@@ -81,15 +87,18 @@ struct GpuFamily {
   bool (*write)(GpuWriter& writer, const Stage& stage);
 };
 
-std::span<const GpuFamily> gpu_families();
+std::span<const GpuFamily> gpu_families(bool cute);
 
 extern const GpuFamily gpu_product_family;    // tiles of a product in shared memory
 extern const GpuFamily gpu_tensor_family;     // tiles by tensor cores
 extern const GpuFamily gpu_rows_family;       // a warp or a block for each row
-extern const GpuFamily gpu_whole_family;      // few results of long reductions, shared out over blocks
+extern const GpuFamily gpu_split_family;      // few results of long reductions, shared out over blocks
 extern const GpuFamily gpu_transpose_family;  // movements that neither reads nor writes side by side, through shared memory
 extern const GpuFamily gpu_flat_family;       // pointwise, in vectors
 extern const GpuFamily gpu_naive_family;      // one thread for each element
+extern const GpuFamily cute_product_family;   // tiled copies and tiled products of CuTe
+extern const GpuFamily cute_rows_family;      // rows in fragments
+extern const GpuFamily cute_flat_family;      // pointwise, in fragments
 
 // Pieces that families share.
 std::string blocks_for(std::int64_t count, const std::string& each);  // "(1000 + KW_THREADS - 1) / KW_THREADS"

@@ -13,7 +13,7 @@ namespace kw {
 namespace {
 
 // What plans are made of, by what strategies for GPUs are called.
-std::set<std::string> plan_words(const std::set<std::string>& strategies) {
+std::set<std::string> plan_words(const std::set<std::string>& strategies, bool cute) {
   static const std::map<std::string, std::string> words{{"fuse_kernels", "fuse_chain"},
                                                         {"fuse_row_kernel", "fuse_row_passes"},
                                                         {"fuse_tile_epilogue", "fuse_epilogue"},
@@ -21,6 +21,7 @@ std::set<std::string> plan_words(const std::set<std::string>& strategies) {
   std::set<std::string> result;
   for (const auto& [own, planned] : words)
     if (strategies.contains(own)) result.insert(planned);
+  if (cute) result.erase("fuse_prologue");  // its copies move what is in memory as it is
   return result;
 }
 
@@ -36,7 +37,8 @@ void claim_plan(const Plan& plan, std::set<std::string>& claims) {
 std::string GpuText::opening(const GpuWriter& writer) const {
   std::string text = fmt::format("// Computes {}.\n", operations_text(problem_));
   for (const auto& claim : writer.claims_) text += fmt::format("// strategy {}: {}\n", claim, gpu_strategy_words(claim));
-  text += "#include \"problem.h\"\n\n#include <cstdint>\n\n#include <cuda_runtime.h>\n\n";
+  text += "#include \"problem.h\"\n\n#include <cstdint>\n\n#include <cuda_runtime.h>\n";
+  text += cute_ ? "#include <cute/tensor.hpp>\n\nusing namespace cute;\n\n" : "\n";
   for (const auto& knob : writer.knobs_) {
     text += fmt::format("// kw:knob {} {}\n", knob.name, fmt::join(knob.values, " "));
     text += fmt::format("#ifndef {0}\n#define {0} {1}\n#endif\n", knob.name, knob.standard);
@@ -75,15 +77,15 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
   // Rows are worth a kernel of their own where there are enough for the machine: for a plan, a thread is a quarter of an SM.
-  Plan plan = make_plan(graph_, outputs, plan_words(strategies), std::max(1, gpu_.sms / 4));
+  Plan plan = make_plan(graph_, outputs, plan_words(strategies, cute_), std::max(1, gpu_.sms / 4));
   const auto slots = place_scratch(plan, graph_);
-  GpuWriter writer(problem_, graph_, plan, gpu_, strategies);
+  GpuWriter writer(problem_, graph_, plan, gpu_, strategies, cute_);
   for (const auto& slot : slots)
     writer.declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", c_type(slot.dtype), slot.name, slot.count));
   claim_plan(plan, writer.claims_);
   for (const auto& stage : plan.stages) {
     if (numel(graph_.shape(stage.roots[0])) == 0) continue;
-    for (const auto& family : gpu_families())
+    for (const auto& family : gpu_families(cute_))
       if (family.write(writer, stage)) break;
     writer.done(stage);
   }
@@ -96,7 +98,7 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
   if (!writer.declarations_.empty()) declared = "// Memory between kernels, for as long as the program runs.\n";
   for (const auto& text : writer.declarations_) declared += text + "\n";
   Kernel kernel;
-  kernel.dsl = "cuda-c";
+  kernel.dsl = cute_ ? "cute" : "cuda-c";
   kernel.source = opening(writer) + paste_gpu_pieces(writer.kernels_, writer.pieces_) + tables(writer) + declared +
                   (declared.empty() ? "" : "\n") + writer.kernels_ + entry(writer);
   kernel.knobs = writer.knobs_;

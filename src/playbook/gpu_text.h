@@ -1,4 +1,5 @@
-// Puts the text of a CUDA source together: what it says of itself, knobs, pasted pieces, memory, kernels, the entry point.
+// Puts the text of a CUDA-C or CuTe source together: what it says of itself, knobs, pasted pieces, memory, kernels, the entry
+// point.
 #pragma once
 
 #include <set>
@@ -11,8 +12,9 @@ namespace kw {
 
 class GpuText {
  public:
-  GpuText(const ProblemDescription& problem, const Graph& graph, const std::vector<ValueId>& outputs, const GpuFacts& gpu)
-      : problem_(problem), graph_(graph), outputs_(outputs), gpu_(gpu) {}
+  GpuText(const ProblemDescription& problem, const Graph& graph, const std::vector<ValueId>& outputs, const GpuFacts& gpu,
+          bool cute)
+      : problem_(problem), graph_(graph), outputs_(outputs), gpu_(gpu), cute_(cute) {}
 
   [[nodiscard]] Kernel write(const std::set<std::string>& strategies) const;
 
@@ -25,6 +27,7 @@ class GpuText {
   const Graph& graph_;
   const std::vector<ValueId>& outputs_;
   const GpuFacts& gpu_;
+  const bool cute_;
 };
 
 }  // namespace kw

@@ -197,7 +197,7 @@ void ModelAuthor::repair_into(Written& written, Desk& desk) {
   if (made.fault)
     written.failure = fmt::format("it was not repaired: {}", fault_text(*made.fault));
   else
-    written.kernel = kernel_of_model(std::move(made.source), broken->kernel.claims, desk.model().name());
+    written.kernel = kernel_of_model(std::move(made.source), context_.brief.dsl, broken->kernel.claims, desk.model().name());
 }
 
 void ModelAuthor::regenerate_into(Written& written, Desk& desk) {

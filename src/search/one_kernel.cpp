@@ -51,22 +51,28 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
   KW_TRY(const auto evaluator, Evaluator::open(std::move(options)));
   KW_CHECK(evaluator->warm_up());
   KW_TRY(const ProblemSource problem, evaluator->problem(request.problem_file));
-  const auto coder = playbook_coder(problem.description, evaluator->machine(), evaluator->threads());
+  const bool on_gpu = request.dsl != "cpp";
+  const std::string& precision = request.evaluator.precision;
+  KW_TRY(const vgpu::GpuSheet sheet, evaluator->gpu_sheet());
+  const auto coder = on_gpu ? gpu_playbook_coder(problem.description, sheet, precision, request.dsl)
+                            : playbook_coder(problem.description, evaluator->machine(), evaluator->threads());
   KW_TRY(StrategyPool pool, StrategyPool::load_own());
   for (const std::string& id : request.strategies)
     if (pool.find(id) == nullptr) return bad_input(fmt::format("there is no strategy '{}'", id), "knowledge/strategies lists them");
   KW_TRY(const fs::path root, install_root());
-  KW_TRY(const Library library, Library::load(root));
+  KW_TRY(const Library library, Library::load(root, request.dsl));
   const Ledger ledger;
   OneKernelOutcome outcome;
   outcome.problem = problem.description;
-  outcome.repeat = fmt::format("kernelwright verify {} KERNEL.cpp", request.problem_file);
+  outcome.repeat = fmt::format("kernelwright verify {} KERNEL{}", request.problem_file,
+                               on_gpu ? fmt::format(".cu --dsl {}", request.dsl) : ".cpp");
 
   AuthorContext context;
   context.model = request.model;
   context.library = &library;
-  KW_TRY(context.brief, task_brief(problem, evaluator->machine(), evaluator->threads(), request.evaluator.precision,
-                                   coder ? (*coder)->features() : Features{}));
+  const Features features = coder ? (*coder)->features() : Features{};
+  KW_TRY(context.brief, on_gpu ? gpu_task_brief(problem, sheet, request.dsl, precision, features)
+                               : task_brief(problem, evaluator->machine(), evaluator->threads(), precision, features));
   context.pool = &pool;
   context.ledger = &ledger;
   context.individuals = &outcome.attempts;
@@ -82,6 +88,7 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
   if (request.source) {
     Individual given;
     given.proposal.origin = "given";
+    given.kernel.dsl = request.dsl;
     given.kernel.source = *request.source;
     given.kernel.author = "user";
     KW_CHECK(judge_attempt(*evaluator, problem, given, outcome.repeat));

@@ -13,6 +13,7 @@ namespace kw {
 struct OneKernelRequest {
   std::string problem_file;
   std::optional<std::string> source;    // to repair; none: write one
+  std::string dsl = "cpp";              // that it is written in; evaluator.gpu says for which GPU, if for one
   std::vector<std::string> strategies;  // ids to realise
   int attempts = 6;                     // at the most; 1: the first answer counts, and nothing is repaired
   std::uint64_t seed = 0;               // of the model's answers

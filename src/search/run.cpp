@@ -179,13 +179,12 @@ class Run {
   // A model beside the playbook: what it is told, and who asks it.
   Status prepare_model(const std::vector<std::string>& fitting) {
     KW_TRY(const fs::path root, install_root());
-    KW_TRY(Library library, Library::load(root));
+    KW_TRY(Library library, Library::load(root, record_.options.dsl));
     library_.emplace(std::move(library));
     AuthorContext context;
     context.model = request_.model;
     context.library = &*library_;
-    KW_TRY(context.brief,
-           task_brief(problem_, evaluator_->machine(), evaluator_->threads(), record_.options.precision, coder_->features()));
+    KW_TRY(context.brief, brief());
     context.pool = &run_pool_;
     context.ledger = &ledger_;
     context.individuals = &individuals_;
@@ -199,6 +198,14 @@ class Run {
              ledger_.belief(*pool_.find(b), record_.zone, record_.workload_class).score;
     });
     return {};
+  }
+
+  Result<TaskBrief> brief() {
+    const std::string& precision = record_.options.precision;
+    if (!record_.options.is_estimated())
+      return task_brief(problem_, evaluator_->machine(), evaluator_->threads(), precision, coder_->features());
+    KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
+    return gpu_task_brief(problem_, sheet, record_.options.dsl, precision, coder_->features());
   }
 
   Status open_in_archive() {

@@ -4,6 +4,7 @@
 
 #include "dsl/problem_header.h"
 #include "machine/roofline.h"
+#include "measure/gpu_estimate.h"
 #include "problem/workload.h"
 
 namespace kw {
@@ -39,6 +40,30 @@ Result<TaskBrief> task_brief(const ProblemSource& problem, const Machine& machin
       compute_ceiling(machine, threads), bandwidth_ceiling(machine, problem.description.bytes, threads),
       bytes_text(problem.description.bytes), machine.openmp_region_seconds * 1e6);
   brief.precision = precision;
+  brief.features = features;
+  return brief;
+}
+
+Result<TaskBrief> gpu_task_brief(const ProblemSource& problem, const vgpu::GpuSheet& sheet, const std::string& dsl,
+                                 const std::string& precision, const Features& features) {
+  TaskBrief brief;
+  brief.problem = problem.description;
+  KW_TRY(brief.problem_source, read_file(problem.description.file));
+  brief.declaration = kernel_declaration(problem.description, false, EntryPoint::cuda);
+  const GpuRoofline roofline = roofline_on_gpu(problem.description, sheet, precision);
+  brief.zone = roofline.zone;
+  brief.workload_class = workload_class(problem.description).text();
+  brief.zone_numbers = fmt::format("by its data sheet no call can be faster than {:.3g} us.", roofline.floor_seconds * 1e6);
+  brief.ceilings = fmt::format(
+      "{} (compute capability {}): {} SMs, each with {} threads, {} registers and {} of shared memory ({} for a block that asks); "
+      "L2 {}; "
+      "{:.0f} GB/s; {:.3g} TFLOP/s in float32.",
+      sheet.name, sheet.compute_capability(), sheet.sm_count, sheet.per_sm.threads, sheet.per_sm.registers,
+      bytes_text(sheet.per_sm.shared_bytes), bytes_text(sheet.per_sm.shared_bytes_per_block_optin),
+      bytes_text(static_cast<double>(sheet.l2_bytes)), sheet.memory_gb_per_s,
+      sheet.peak_tflops.contains("fp32") ? sheet.peak_tflops.at("fp32") : 0);
+  brief.precision = precision;
+  brief.dsl = dsl;
   brief.features = features;
   return brief;
 }

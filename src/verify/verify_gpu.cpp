@@ -20,6 +20,10 @@ using std::chrono::milliseconds;
 
 // What a search spends on more than the first kind of input; and what one call may take.
 constexpr double kBriefSeconds = 6, kCallSeconds = 300;
+// Of a verification's time, what goes to calls with all checks; the others only have to give right results, in a third of the time.
+constexpr double kCheckedShare = 0.6;
+// However long calls take, so many kinds of inputs are tried: a kernel that is right for one may know that one.
+constexpr std::size_t kFewestKinds = 2;
 
 // Indices into verification_kinds(), the most telling first; the problem's own inputs and their neighbours again at the end.
 std::vector<std::size_t> order_of_kinds(bool brief) {
@@ -84,7 +88,7 @@ class GpuVerifier {
     return judged.verdict == Verdict::passed ? true : settle(judged.verdict, judged.diagnosis, set);
   }
 
-  Result<bool> call_and_check(Session& session, const TensorSet& set) {
+  Result<bool> call_and_check(Session& session, const TensorSet& set, bool checks) {
     KW_CHECK(load_inputs(session, problem_, set, 0));
     KW_CHECK(load_weights(session, problem_, set));
     const auto start = Clock::now();
@@ -111,7 +115,7 @@ class GpuVerifier {
     record_.checks.push_back(checked.result);
     for (const std::string& note : pending_) remember_note(note);  // they say that the outputs are right
     // Memory of the device is closed to code on the host; should it find a way in, the values did not come from a kernel.
-    for (std::size_t i = 0; i < problem_.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
+    for (std::size_t i = 0; checks && i < problem_.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
       if (const std::uint64_t bytes = called.value->gpu->unwritten[i]; bytes > 0)
         return settle(
             Verdict::mistrusted,
@@ -125,25 +129,59 @@ class GpuVerifier {
     return true;
   }
 
-  Status sit(const vgpu::GpuSheet& sheet) {
+  Result<Session> open_session(bool checks) {
     const auto& kernel = *candidate_.kernel();
     SessionOptions session_options;
     session_options.mode = options_.mode;
     session_options.threads = options_.threads;
     session_options.cores = options_.cores;
     session_options.passive_waits = true;
-    session_options.gpu = SessionGpu{*kernel.gpu, true, options_.gpu_counters, call_seconds()};
+    session_options.gpu = SessionGpu{*kernel.gpu, checks, checks && options_.gpu_counters, call_seconds()};
     KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options));
     KW_TRY(const auto launched, session.launch(deadline()));
-    if (!launched.ok()) {
-      fail(launched.failure.verdict, launched.failure.diagnosis);
-      return {};
+    if (!launched.ok()) fail(launched.failure.verdict, launched.failure.diagnosis);
+    return session;
+  }
+
+  [[nodiscard]] double budget() const { return options_.brief ? kBriefSeconds : options_.gpu_seconds; }
+
+  // All kinds of inputs that there is time for: with checks first, then those that are left without them.
+  Status sit(const vgpu::GpuSheet& sheet) {
+    std::vector<std::size_t> left = order_of_kinds(options_.brief);
+    KW_TRY(const Sat checked, sit(sheet, true, left, options_.brief ? budget() : kCheckedShare * budget()));
+    if (record_.verdict != Verdict::passed) return {};
+    Sat unchecked;
+    if (!options_.brief && !left.empty()) {
+      kinds_tried_ = checked.kinds;
+      KW_TRY(unchecked, sit(sheet, false, left, budget()));
+      if (record_.verdict != Verdict::passed) return {};
     }
-    const double budget = options_.brief ? kBriefSeconds : options_.gpu_seconds;
+    // Last, because it is the only claim about how much was done.
+    const std::string more = unchecked.kinds == 0 ? ""
+                                                  : fmt::format(", {} more without checks for lack of time ({:.2g} s a call)",
+                                                                unchecked.kinds, unchecked.longest);
+    remember_note(fmt::format("on a virtual {} with all checks: {} of {} kinds of inputs at full shapes, {:.2g} s a call{}",
+                              sheet.name, checked.kinds, verification_kinds().size(), checked.longest, more));
+    return {};
+  }
+
+  // What one session did.
+  struct Sat {
+    std::size_t kinds = 0;
+    double longest = 0;  // seconds of a call
+  };
+
+  // Calls on the kinds that are left, in one process, within so many seconds of calls in all; what was tried is left no more.
+  Result<Sat> sit(const vgpu::GpuSheet& sheet, bool checks, std::vector<std::size_t>& left, double seconds) {
+    KW_TRY(Session session, open_session(checks));
+    if (record_.verdict != Verdict::passed) return Sat{};
+    Sat sat;
     std::set<std::size_t> seen;
-    double longest = 0;
-    for (const std::size_t kind : order_of_kinds(options_.brief)) {
-      if (!seen.empty() && record_.run_seconds + longest > budget) continue;
+    while (!left.empty()) {
+      const std::size_t kind = left.front();
+      const bool enough = checks ? !seen.empty() : kinds_tried_ + seen.size() >= kFewestKinds;
+      if (enough && record_.run_seconds + sat.longest > seconds) break;
+      left.erase(left.begin());
       say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
       KW_TRY(const TensorSet set, store_.get(draw_, verification_kinds()[kind], oracle_));
       for (const auto& note : set.notes) remember_note(note);
@@ -154,14 +192,12 @@ class GpuVerifier {
       }
       say(fmt::format("running on a virtual {}: {}", sheet.name, set.distribution));
       const auto start = Clock::now();
-      KW_TRY(const bool right, call_and_check(session, set));
+      KW_TRY(const bool right, call_and_check(session, set, checks));
       seen.insert(kind);
-      longest = std::max(longest, seconds_since(start));
-      if (!right) return {};
+      sat.kinds = seen.size();
+      sat.longest = std::max(sat.longest, seconds_since(start));
+      if (!right) return sat;
     }
-    // Last, because it is the only claim about how much was done.
-    remember_note(fmt::format("on a virtual {} with all checks: {} of {} kinds of inputs at full shapes, {:.2g} s a call",
-                              sheet.name, seen.size(), verification_kinds().size(), longest));
     if (session.runs_in_the_background()) {
       fail(Verdict::mistrusted, {"run",
                                  "the kernel keeps computing after it has returned",
@@ -169,12 +205,12 @@ class GpuVerifier {
                                  {},
                                  "all work ends before the call does: no thread may stay in a loop",
                                  ""});
-      return {};
+      return sat;
     }
     if (session.finish().too_much)
       fail(Verdict::forbidden,
            {"run", "the kernel prints more than 64 KiB", "", {}, "a kernel prints nothing, or a few lines while you debug it", ""});
-    return {};
+    return sat;
   }
 
   Verification finished() { return {std::move(record_), draw_, std::move(counted_)}; }
@@ -187,6 +223,7 @@ class GpuVerifier {
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
   std::string counted_;
+  std::size_t kinds_tried_ = 0;       // in the session before
   std::vector<std::string> pending_;  // notes on the call under way
 };
 

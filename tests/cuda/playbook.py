@@ -5,10 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import torch
-from nvidia import ROOT, vgpu
+from nvidia import ROOT, cutlass_headers, find_nvcc, vgpu
 from playbook_cases import problem_text
 
 sys.path.insert(0, str(ROOT / "oracle"))
@@ -85,18 +86,46 @@ class Problems:
         return described, inputs, list(reference.values()), list(eager.values())
 
 
+def asked(lines):
+    """The answers of gpu_kernels to some orders."""
+    done = subprocess.run([str(os.environ.get("KW_GPU_KERNELS", KERNELS))], input="\n".join(lines) + "\n", capture_output=True, text=True,
+                          check=True, env={**os.environ, "KERNELWRIGHT_ROOT": str(ROOT)})
+    return done.stdout.splitlines()
+
+
 def written(problems, orders):
     """Trials for (label, problem, strategies, options): the kernels that the playbook writes."""
     lines = [json.dumps({"problem": problems.of(name)[0], "strategies": strategies, **options})
              for _, name, strategies, options in orders]
-    answers = subprocess.run([str(os.environ.get("KW_GPU_KERNELS", KERNELS))], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True)
     trials = []
-    for (label, name, _, _), line in zip(orders, answers.stdout.splitlines(), strict=True):
+    for (label, name, _, _), line in zip(orders, asked(lines), strict=True):
         kernel = json.loads(line)
         assert "error" not in kernel, f"{label}: {kernel}"
         problem, inputs, reference, eager = problems.of(name)
         trials.append(Trial(label, problem, kernel, inputs, reference, eager))
     return trials
+
+
+def ptx_of(trial, folder):
+    """What nvcc makes of a kernel on its own."""
+    source = folder / f"{trial.entry}.cu"
+    (folder / "problem.h").write_text("#include <cstdint>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\nusing kw_f16 = __half;\n"
+                                      "using kw_bf16 = __nv_bfloat16;\n", encoding="utf-8")
+    source.write_text(trial.kernel["source"], encoding="utf-8")
+    made = source.with_suffix(".ptx")
+    include = ["-I", str(cutlass_headers())] if trial.kernel["dsl"] == "cute" else []
+    subprocess.run([str(find_nvcc()), "-ptx", "-std=c++17", "-arch=compute_80", "-w", "--expt-relaxed-constexpr", "-I", str(folder), *include,
+                    str(source), "-o", str(made)], check=True, capture_output=True, text=True)
+    return made.read_text(encoding="utf-8")
+
+
+def presences(trials, folder):
+    """For each kernel, what becomes of its claims: {id: "present", "struck" or "unknown"}."""
+    with ThreadPoolExecutor(2) as pool:
+        texts = list(pool.map(lambda trial: ptx_of(trial, folder), trials))
+    lines = [json.dumps({"source": trial.kernel["source"], "ptx": text, "claims": trial.kernel["claims"]})
+             for trial, text in zip(trials, texts, strict=True)]
+    return [json.loads(line) for line in asked(lines)]
 
 
 def declaration(problem, entry):
@@ -163,11 +192,16 @@ void to_file(const char* path, const void* memory, std::size_t size) {
 """ + "\n".join(body) + "\nint main() {\n" + "\n".join(calls) + "\n  return 0;\n}\n"
 
 
+def cute_options(trials):
+    """What nvcc needs where a kernel is in CuTe."""
+    return ["--nvcc=--expt-relaxed-constexpr", f"--nvcc=-I{cutlass_headers()}"] if any(trial.kernel["dsl"] == "cute" for trial in trials) else []
+
+
 def run_trials(trials, folder, options=(), command="run"):
     """Runs them all as one program, takes in their outputs; the answer of the virtual GPU."""
     source = folder / "trials.cu"
     source.write_text(program_of(trials, folder), encoding="utf-8")
-    run = vgpu(command, source, options=["--json", "--nvcc=-std=c++20", *options])
+    run = vgpu(command, source, options=["--json", "--nvcc=-std=c++20", *cute_options(trials), *options])
     assert run.out.startswith("{") and "status" in run.json, run
     assert run.json["status"] == 0 and not run.json["stdout"], run
     for trial in trials:

@@ -36,14 +36,14 @@ def test_bad_requests(kw):  # noqa: F811
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--machine", "a100"), "CUDA")
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--dsl", "cute"), ".cu")
     assert_refused(kw("optimize", "problems/scale_relu.py", "--machine", "a100"), "--dsl")
-    assert_refused(kw("optimize", "problems/scale_relu.py", "--dsl", "cute"), "no cute", "cuda-c")
-    assert_refused(kw("optimize", "problems/scale_relu.py", "--dsl", "cuda-c", "--model", "local"), "--model")
+    assert_refused(kw("generate", "problems/scale_relu.py", "--machine", "a100", "--model", "local"), "--dsl")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", ["row_softmax", "layer_norm", "matmul"])
-def test_optimize_improves_the_estimate(kw, tmp_path, problem):  # noqa: F811
-    run = kw("optimize", f"problems/{problem}.py", "--dsl", "cuda-c", "--machine", "a100", "--evaluations", "6", "--seed", "3", "--out",
+@pytest.mark.parametrize("dsl", ["cuda-c", "cute"])
+@pytest.mark.parametrize("problem", ["row_softmax", "layer_norm", "matmul", "gelu"])
+def test_optimize_improves_the_estimate(kw, tmp_path, problem, dsl):  # noqa: F811
+    run = kw("optimize", f"problems/{problem}.py", "--dsl", dsl, "--machine", "a100", "--evaluations", "6", "--seed", "3", "--out",
              tmp_path / "best.cu", "--json")
     assert run.status == PASSED, run
     answer = run.json
@@ -51,6 +51,7 @@ def test_optimize_improves_the_estimate(kw, tmp_path, problem):  # noqa: F811
     best = answer["individuals"][answer["run"]["winner"]]
     assert any(each["presence"] == "present" for each in best["strategies"]), run
     assert "not measured" in (tmp_path / "best.cu").read_text()
+    assert ("#include <cute/" in (tmp_path / "best.cu").read_text()) == (dsl == "cute")
     shown = kw("show", answer["run"]["id"]).out
     assert "(estimate)" in shown and "vs eager" not in shown, shown
     assert kw("verify", f"problems/{problem}.py", tmp_path / "best.cu").status == PASSED

@@ -1,14 +1,31 @@
 // Writes kernels of the GPU playbook for tests: each line of standard input is {"problem": a description, "dsl", "strategies",
-// "precision"}, each line of standard output the kernel's record with the problem's features, or {"error"}.
+// "precision"}, each line of standard output the kernel's record with the problem's features, or {"error"}. A line {"source",
+// "ptx", "claims"} is answered with what becomes of the claims: {id: presence}.
 #include <iostream>
 #include <string>
 
 #include "base/json.h"
 #include "playbook/gpu_playbook.h"
+#include "strategy/alignment.h"
+#include "strategy/code_lines.h"
 
 namespace {
 
+kw::Json aligned(const kw::Json& order) {
+  const auto pool = kw::StrategyPool::load_own();
+  if (!pool) return {{"error", pool.error().message}};
+  kw::CodeView view;
+  view.target = "gpu";
+  view.source = order.at("source");
+  view.ptx_lines = kw::ptx_code_lines(order.at("ptx").get<std::string>());
+  kw::Json answer = kw::Json::object();
+  for (const auto& each : kw::align(*pool, view, order.at("claims").get<std::vector<std::string>>(), {}))
+    answer[each.id] = kw::Json(each).at("presence");
+  return answer;
+}
+
 kw::Json answer(const kw::Json& order) {
+  if (order.contains("ptx")) return aligned(order);
   kw::GpuFacts gpu;
   gpu.precision = order.value("precision", gpu.precision);
   gpu.compute_capability = order.value("compute_capability", gpu.compute_capability);

@@ -10,6 +10,12 @@ KW_DEVICE void kw_copy16(void* to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
+// piece: move16 needs: device
+// The same by way of registers.
+KW_DEVICE void kw_move16(void* to, const void* from, bool inside) {
+  *static_cast<uint4*>(to) = inside ? *static_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
+}
+
 // piece: copy_commit needs: device
 KW_DEVICE void kw_copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
