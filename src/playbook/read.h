@@ -73,6 +73,7 @@ std::span<const OpRow> scan_ops();    // read_scan.cpp
 ValueId scan_of_before(Graph& graph, ValueId first, ValueId shorter, int dim);
 std::span<const OpRow> window_ops();   // read_window.cpp
 std::span<const OpRow> arg_ops();      // read_arg.cpp: argmax, argmin, max.dim, min.dim
+std::span<const OpRow> convolution_ops();  // read_convolution.cpp
 std::span<const OpRow> product_ops();  // read_product.cpp: mm, addmm, bmm, matmul, linear, mv, dot, einsum, outer
 
 // Shared by tables.
