@@ -13,7 +13,8 @@
 namespace kw {
 namespace {
 
-constexpr double kWorthSharing = 200e3;  // multiplications
+constexpr double kWorthSharing = 200e3;       // multiplications
+constexpr std::int64_t kLongestChain = 256;  // products of a sum: longer ones are sums of sums, for their precision
 
 const std::vector<std::int64_t> kTileRows{1, 2, 3, 4, 6, 8, 12};
 const std::vector<std::int64_t> kTileVectors{1, 2, 3, 4, 6, 8};
@@ -123,7 +124,7 @@ class TiledConvolution {
     std::int64_t slots = static_cast<std::int64_t>(facts_.row.slots.size() * facts_.column.slots.size());
     for (const auto& dim : facts_.outer) slots *= static_cast<std::int64_t>(dim.slots.size());
     const auto limited = [](const std::string& knob, std::int64_t most) { return fmt::format("{0} < {1} ? {0} : {1}", knob, most); };
-    std::string text = fmt::format("// A block of a convolution: rows and columns of its outputs, of the padded input, and the taps.\nstruct {} {{\n", constants_);
+    std::string text = fmt::format("// A block of a convolution: rows and columns of its outputs, of the padded input, and the taps.\nnamespace {{\nstruct {} {{\n", constants_);
     const auto number = [&](const std::string& name, const std::string& value) {
       text += fmt::format("  static constexpr std::int64_t {} = {};\n", name, value);
     };
@@ -145,7 +146,7 @@ class TiledConvolution {
       for (const auto& tap : taps) at.push_back(tap.at[d]);
       text += fmt::format("  static constexpr std::int64_t window{}[] = {{{}}};\n", d, fmt::join(at, ", "));
     }
-    writer_.declare(text + "};");
+    writer_.declare(text + "};\n}  // namespace");
   }
 
   // Where the input of a tap is, from that of its output.
@@ -389,10 +390,12 @@ class TiledConvolution {
     if (!flat_) open("for (std::int64_t $y = 0; $y < $rows; ++$y) {");
     const std::string moved = flat_ ? "" : fmt::format(" + $y * {}", constant("pitch"));
     const std::string pixels = flat_ ? fmt::format("($rows - 1) * {} + $columns", constant("pitch")) : "$columns";
+    const auto taps = static_cast<std::int64_t>(facts_.taps().size()) / facts_.phases();
+    const std::int64_t chain = std::max<std::int64_t>(1, kLongestChain / std::max<std::int64_t>(1, taps));
     const auto call = [&](const std::string& rows) {
-      return fmt::format("kw_convolution_line<{}, KW_PIXELS, KW_FEATURES>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
+      return fmt::format("kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
                          "$into{}, {}, {});",
-                         rows, weights, moved, constant("taps"), facts_.channels, constant("plane"), moved, constant("line"), pixels);
+                         rows, chain, weights, moved, constant("taps"), facts_.channels, constant("plane"), moved, constant("line"), pixels);
     };
     line(fmt::format("if ({} + KW_FEATURES <= {}) {}", feature, facts_.features, call("KW_FEATURES")));
     line("else " + call(constant("edge")));
