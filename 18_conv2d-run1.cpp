@@ -58,9 +58,9 @@ KW_INLINE kw_vec kw_load(const float* p) {
 
 KW_INLINE void kw_store(float* p, kw_vec v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// What `rows` channels have at (vectors * kw_lanes) neighbouring pixels: sums over input channels, which are `plane` apart, and taps,
-// each some offset away. Weights are in the order of use, `step` for each tap. Rows of sums are sums_row apart. A function of its
-// own: registers are for the sums alone.
+// What `rows` channels have at (vectors * kw_lanes) neighbouring pixels: sums over input channels, which are `plane` apart, and
+// taps, each some offset away. Weights are in the order of use, `step` for each tap. Rows of sums are sums_row apart. A function of
+// its own: registers are for the sums alone.
 template <int rows, int vectors, int step>
 static __attribute__((noinline)) void kw_convolution_tile(const float* weights, const float* input, const std::int64_t* taps,
                                                           std::int64_t tap_count, std::int64_t channels, std::int64_t plane,
@@ -181,7 +181,8 @@ constexpr int kw_unroll = KW_UNROLL;
 
 // The prepared weights, one after the other, each at a multiple of 64 bytes.
 constexpr std::int64_t weights_packed_offset = 0;
-constexpr std::int64_t prepared_floats = (weights_packed_offset + (1 * convolution::tiles * convolution::tile_weights + 16) + 15) / 16 * 16;
+constexpr std::int64_t prepared_floats =
+    (weights_packed_offset + (1 * convolution::tiles * convolution::tile_weights + 16) + 15) / 16 * 16;
 
 extern "C" void* kw_prepare(const float* conv_weight, const float* conv_bias) {
   float* const memory = static_cast<float*>(::operator new(prepared_floats * sizeof(float), std::align_val_t(64)));
@@ -243,8 +244,8 @@ extern "C" void kw_kernel(void* state, const float* x, const float* conv_weight,
               kw_store(to + rest - moved, kw_load_part(x + item * 150528 + c * 3136 + at * 56 + x3, left));
             }
             for (std::int64_t x1 = until; x1 < width; ++x1) to[x1] = 0.0f;
-          }
-          else for (std::int64_t x1 = 0; x1 < width; ++x1) to[x1] = 0.0f;
+          } else
+            for (std::int64_t x1 = 0; x1 < width; ++x1) to[x1] = 0.0f;
         }
         slot += convolution::slot;
       }
@@ -253,8 +254,14 @@ extern "C" void kw_kernel(void* state, const float* x, const float* conv_weight,
         for (std::int64_t side = 0; side < 1; ++side) {
           const std::int64_t begin = convolution::phases[side], count = convolution::phases[side + 1] - begin;
           float* const into = sums1 + side * KW_FEATURES * convolution::line;
-          if (feature + KW_FEATURES <= 64) kw_convolution_line<KW_FEATURES, KW_PIXELS, KW_FEATURES>(weights + begin * 48 * KW_FEATURES, padded1, convolution::taps + begin, count, 48, convolution::plane, into, convolution::line, (rows - 1) * convolution::pitch + columns);
-          else kw_convolution_line<convolution::edge, KW_PIXELS, KW_FEATURES>(weights + begin * 48 * KW_FEATURES, padded1, convolution::taps + begin, count, 48, convolution::plane, into, convolution::line, (rows - 1) * convolution::pitch + columns);
+          if (feature + KW_FEATURES <= 64)
+            kw_convolution_line<KW_FEATURES, KW_PIXELS, KW_FEATURES>(weights + begin * 48 * KW_FEATURES, padded1,
+                                                                     convolution::taps + begin, count, 48, convolution::plane, into,
+                                                                     convolution::line, (rows - 1) * convolution::pitch + columns);
+          else
+            kw_convolution_line<convolution::edge, KW_PIXELS, KW_FEATURES>(
+                weights + begin * 48 * KW_FEATURES, padded1, convolution::taps + begin, count, 48, convolution::plane, into,
+                convolution::line, (rows - 1) * convolution::pitch + columns);
         }
         for (std::int64_t r = 0; r < kw_least(KW_FEATURES, 64 - feature); ++r) {
           const std::int64_t channel = feature + r;

@@ -7,9 +7,9 @@
 #include "vectors.h"
 
 // piece: convolution_tile needs: vec load store
-// What `rows` channels have at (vectors * kw_lanes) neighbouring pixels: sums over input channels, which are `plane` apart, and taps,
-// each some offset away, plus what `sums` has of earlier channels (if anything). Weights are in the order of use, `step` for each
-// tap. Rows of sums are sums_row apart. A function of its own: registers are for the sums alone.
+// What `rows` channels have at (vectors * kw_lanes) neighbouring pixels: sums over input channels, which are `plane` apart, and
+// taps, each some offset away, plus what `sums` has of earlier channels (if anything). Weights are in the order of use, `step` for
+// each tap. Rows of sums are sums_row apart. A function of its own: registers are for the sums alone.
 template <int rows, int vectors, int step>
 static __attribute__((noinline)) void kw_convolution_tile(const float* weights, const float* input, const std::int64_t* taps,
                                                           std::int64_t tap_count, std::int64_t channels, std::int64_t plane,

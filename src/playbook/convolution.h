@@ -15,9 +15,9 @@ struct ConvolutionTap {
   std::int64_t shift = 0;
 };
 
-// One spatial dimension. Outputs of one phase are `up` apart and have the same taps: those of an ordinary convolution have one phase,
-// those of a transposed one as many as its stride. Inputs that are `stride` apart lie next to each other in a slot of the copy, so
-// that the tap of neighbouring outputs is always at neighbouring places.
+// One spatial dimension. Outputs of one phase are `up` apart and have the same taps: those of an ordinary convolution have one
+// phase, those of a transposed one as many as its stride. Inputs that are `stride` apart lie next to each other in a slot of the
+// copy, so that the tap of neighbouring outputs is always at neighbouring places.
 struct ConvolutionDim {
   std::int64_t inputs = 1;
   std::int64_t outputs = 1;
@@ -41,8 +41,8 @@ struct ConvolutionFacts {
   ValueId weight = -1;
   std::int64_t batches = 1;
   std::int64_t groups = 1;
-  std::int64_t channels = 1;  // of the input, in a group
-  std::int64_t features = 1;  // of the output, in a group
+  std::int64_t channels = 1;          // of the input, in a group
+  std::int64_t features = 1;          // of the output, in a group
   std::vector<ConvolutionDim> outer;  // all but the last two; each of their inputs that is needed has a slot of its own
   ConvolutionDim row;                 // a convolution of one dimension has a single row
   ConvolutionDim column;
@@ -56,7 +56,8 @@ struct ConvolutionFacts {
 
 ConvolutionFacts convolution_facts(const Graph& graph, ValueId convolution);
 
-// The writers; each leaves the emitter where it was. `vectors`: what surrounds the tiles with vectors too, where there may be trouble.
+// The writers; each leaves the emitter where it was. `vectors`: what surrounds the tiles with vectors too, where there may be
+// trouble.
 void write_tiled_convolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors);
 void write_plain_convolution(StageWriter& writer, const Stage& stage);
 

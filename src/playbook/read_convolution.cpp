@@ -137,8 +137,8 @@ ValueId convolution_values(const NodeReader& node, const ConvolutionArguments& a
   input = without_padding(graph, input, window);
   const bool pixels = arguments.groups == 1 && std::ranges::all_of(window, is_single_pixel) &&
                       std::equal(shape.begin() + 2, shape.end(), graph.shape(input).begin() + 2);
-  ValueId result = pixels ? pixels_product(graph, input, weight, shape)
-                          : graph.convolution(input, weight, shape, window, arguments.groups);
+  ValueId result =
+      pixels ? pixels_product(graph, input, weight, shape) : graph.convolution(input, weight, shape, window, arguments.groups);
   if (!node.is_none(2)) {
     Shape along(shape.size(), 1);
     along[1] = shape[1];

@@ -13,7 +13,7 @@
 namespace kw {
 namespace {
 
-constexpr double kWorthSharing = 200e3;       // multiplications
+constexpr double kWorthSharing = 200e3;      // multiplications
 constexpr std::int64_t kLongestChain = 256;  // products of a sum: longer ones are sums of sums, for their precision
 
 const std::vector<std::int64_t> kTileRows{1, 2, 3, 4, 6, 8, 12};
@@ -53,7 +53,8 @@ class TiledConvolution {
     for (const char* piece : {"convolution_line", "least", "most"}) emitter_.need(piece);
     const std::int64_t registers = writer_.machine.vector_bytes == 64 ? 24 : 12;
     const std::int64_t rows = tile_rows(registers);
-    const std::int64_t vectors = *std::prev(std::ranges::upper_bound(kTileVectors, std::clamp<std::int64_t>(registers / rows, 1, 8)));
+    const std::int64_t vectors =
+        *std::prev(std::ranges::upper_bound(kTileVectors, std::clamp<std::int64_t>(registers / rows, 1, 8)));
     writer_.knob("KW_FEATURES", rows, kTileRows);
     writer_.knob("KW_PIXELS", vectors, kTileVectors);
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
@@ -66,14 +67,16 @@ class TiledConvolution {
   }
 
   [[nodiscard]] bool is_in_memory(ValueId id) const {
-    while (emitter_.buffer_of(id) == nullptr && (writer_.graph.at(id).kind == ValueKind::view || writer_.graph.at(id).kind == ValueKind::reshape))
+    while (emitter_.buffer_of(id) == nullptr &&
+           (writer_.graph.at(id).kind == ValueKind::view || writer_.graph.at(id).kind == ValueKind::reshape))
       id = writer_.graph.at(id).operands[0];
     return emitter_.buffer_of(id) != nullptr || writer_.graph.at(id).kind == ValueKind::argument;
   }
 
   // As many channels of the output at a time as leave few over.
   [[nodiscard]] std::int64_t tile_rows(std::int64_t registers) const {
-    const std::vector<std::int64_t> order = registers == 24 ? std::vector<std::int64_t>{8, 12, 6, 4} : std::vector<std::int64_t>{6, 4};
+    const std::vector<std::int64_t> order =
+        registers == 24 ? std::vector<std::int64_t>{8, 12, 6, 4} : std::vector<std::int64_t>{6, 4};
     std::int64_t best = order[0], most = divided_up(facts_.features, best) * best;
     for (const std::int64_t rows : order)
       if (const std::int64_t own = divided_up(facts_.features, rows) * rows; own < most) {
@@ -123,8 +126,13 @@ class TiledConvolution {
     while (static_cast<std::int64_t>(begins.size()) <= facts_.phases()) begins.push_back(static_cast<std::int64_t>(offsets.size()));
     std::int64_t slots = static_cast<std::int64_t>(facts_.row.slots.size() * facts_.column.slots.size());
     for (const auto& dim : facts_.outer) slots *= static_cast<std::int64_t>(dim.slots.size());
-    const auto limited = [](const std::string& knob, std::int64_t most) { return fmt::format("{0} < {1} ? {0} : {1}", knob, most); };
-    std::string text = fmt::format("// A block of a convolution: rows and columns of its outputs, of the padded input, and the taps.\nnamespace {{\nstruct {} {{\n", constants_);
+    const auto limited = [](const std::string& knob, std::int64_t most) {
+      return fmt::format("{0} < {1} ? {0} : {1}", knob, most);
+    };
+    std::string text = fmt::format(
+        "// A block of a convolution: rows and columns of its outputs, of the padded input, and the taps.\nnamespace {{\nstruct {} "
+        "{{\n",
+        constants_);
     const auto number = [&](const std::string& name, const std::string& value) {
       text += fmt::format("  static constexpr std::int64_t {} = {};\n", name, value);
     };
@@ -138,7 +146,8 @@ class TiledConvolution {
     number("padded_floats", fmt::format("{} * plane + pitch + KW_PIXELS * kw_lanes + 64", facts_.channels));
     number("tiles", fmt::format("({} + KW_FEATURES - 1) / KW_FEATURES", facts_.features));
     number("tile_weights", fmt::format("{} * KW_FEATURES", facts_.channels * static_cast<std::int64_t>(taps.size())));
-    text += fmt::format("  static constexpr int edge = {0} % KW_FEATURES != 0 ? {0} % KW_FEATURES : KW_FEATURES;\n", facts_.features);
+    text +=
+        fmt::format("  static constexpr int edge = {0} % KW_FEATURES != 0 ? {0} % KW_FEATURES : KW_FEATURES;\n", facts_.features);
     text += fmt::format("  static constexpr std::int64_t taps[] = {{{}}};\n", fmt::join(offsets, ", "));
     text += fmt::format("  static constexpr std::int64_t phases[] = {{{}}};\n", fmt::join(begins, ", "));
     for (std::size_t d = 0; d < facts_.rank; ++d) {
@@ -195,9 +204,10 @@ class TiledConvolution {
     const auto dims = facts_.dims();
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const auto size = static_cast<std::int64_t>(dims[d]->taps.size());
-      window.push_back(size == 1 ? Affine(0)
-                                 : Affine::variable(to.define("k", names.say(fmt::format("{}[$t]", constant(fmt::format("window{}", d)))),
-                                                              {0, size - 1})));
+      window.push_back(size == 1
+                           ? Affine(0)
+                           : Affine::variable(to.define("k", names.say(fmt::format("{}[$t]", constant(fmt::format("window{}", d)))),
+                                                        {0, size - 1})));
     }
     to.open(names.say("for (std::int64_t $r = 0; $r < KW_FEATURES; ++$r, ++$to) {"));
     to.line(names.say("*$to = 0.0f;"));
@@ -230,7 +240,8 @@ class TiledConvolution {
       if (first.is_constant()) {
         line(fmt::format("constexpr std::int64_t ${0} = {1}::{0};", name, constants_));
       } else {
-        line(fmt::format("const std::int64_t ${0} = kw_least({1}::{0}, {2} - {3});", name, constants_, positions, emitter_.text(first)));
+        line(fmt::format("const std::int64_t ${0} = kw_least({1}::{0}, {2} - {3});", name, constants_, positions,
+                         emitter_.text(first)));
       }
     };
     here("rows", first_row_, facts_.row.positions);
@@ -265,9 +276,9 @@ class TiledConvolution {
     open(fmt::format("if ({}) {{", fmt::join(inside, " && ")));
     Index index{batch_, group_ * facts_.channels + Affine::variable(channel)};
     for (std::size_t d = 0; d < positions.size(); ++d)
-      index.push_back(positions[d].is_constant() ? positions[d]
-                                                 : Affine::variable(emitter_.define("at", emitter_.text(positions[d]),
-                                                                                    {0, facts_.outer[d].inputs - 1})));
+      index.push_back(positions[d].is_constant()
+                          ? positions[d]
+                          : Affine::variable(emitter_.define("at", emitter_.text(positions[d]), {0, facts_.outer[d].inputs - 1})));
     if (facts_.rank > 1)
       index.push_back(Affine::variable(emitter_.define("at", names_.say("$at_row"), {0, facts_.row.inputs - 1})));
     write_copied_row(index, column_slot);
@@ -364,7 +375,8 @@ class TiledConvolution {
     const std::string f = emitter_.name(feature);
     open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", f, facts_.features), {feature});
     const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
-    line(fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
+    line(
+        fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
     int opened = 1;
     std::vector<Affine> phases;
     std::string mixed = "0";
@@ -373,7 +385,9 @@ class TiledConvolution {
       const bool several = dim->up > 1;
       phases.push_back(several ? Affine::variable(emitter_.open_loop("phase", dim->up)) : Affine(0));
       opened += several ? 1 : 0;
-      if (several) mixed = mixed == "0" ? emitter_.text(phases.back()) : fmt::format("({} * {} + {})", mixed, dim->up, emitter_.text(phases.back()));
+      if (several)
+        mixed = mixed == "0" ? emitter_.text(phases.back())
+                             : fmt::format("({} * {} + {})", mixed, dim->up, emitter_.text(phases.back()));
     }
     write_sums(f, mixed);
     write_finish(feature, phases);
@@ -393,9 +407,10 @@ class TiledConvolution {
     const auto taps = static_cast<std::int64_t>(facts_.taps().size()) / facts_.phases();
     const std::int64_t chain = std::max<std::int64_t>(1, kLongestChain / std::max<std::int64_t>(1, taps));
     const auto call = [&](const std::string& rows) {
-      return fmt::format("kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
-                         "$into{}, {}, {});",
-                         rows, chain, weights, moved, constant("taps"), facts_.channels, constant("plane"), moved, constant("line"), pixels);
+      return fmt::format(
+          "kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
+          "$into{}, {}, {});",
+          rows, chain, weights, moved, constant("taps"), facts_.channels, constant("plane"), moved, constant("line"), pixels);
     };
     line(fmt::format("if ({} + KW_FEATURES <= {}) {}", feature, facts_.features, call("KW_FEATURES")));
     line("else " + call(constant("edge")));
@@ -444,7 +459,8 @@ class TiledConvolution {
       index.push_back(first_column_ * dim.up + Affine::variable(x));
       const bool vector = emitter_.is_vector(x);
       if (vector) emitter_.need("load");
-      const std::string text = names_.say(fmt::format(fmt::runtime(vector ? "kw_load($line + {})" : "$line[{}]"), emitter_.name(x)));
+      const std::string text =
+          names_.say(fmt::format(fmt::runtime(vector ? "kw_load($line + {})" : "$line[{}]"), emitter_.name(x)));
       store_roots(writer_, stage_, index, {text, writer_.graph.dtype(facts_.value), vector});
     };
     if (first_column_.is_constant()) {

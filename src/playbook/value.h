@@ -16,23 +16,23 @@ using ValueId = int;
 using Shape = std::vector<std::int64_t>;
 
 enum class ValueKind {
-  argument,    // a tensor argument, by its strides
-  scalar,      // a number among the arguments; shape []
-  constant,    // one number; shape [] (views expand it)
-  table,       // numbers that forward() makes from literals, contiguous
-  iota,        // its own position: shape [n], int64
-  view,        // operand dimension d is read at map[d]
-  reshape,     // the operand's elements in row-major order
-  pointwise,   // fn of operands, all of this value's shape
-  reduce,      // fn over dims of the operand: sum prod max min any all; the shape leaves them out
-  arg_reduce,  // position (int64) of the first max or min along dims[0]; the shape leaves it out
-  scan,        // running fn along dims[0]: sum prod max min; inclusive, forward (views make the others)
-  window,      // fn (max or sum) over a window of each element; what lies outside the operand is left out
-  product,     // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
-  convolution, // operands {[N, C, ...], [O, C / groups, ...]} make [N, O, ...]: sums of products over the window of each element
-  gather,      // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
-  pad,         // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
-  concat,      // operands one after the other along dims[0]
+  argument,     // a tensor argument, by its strides
+  scalar,       // a number among the arguments; shape []
+  constant,     // one number; shape [] (views expand it)
+  table,        // numbers that forward() makes from literals, contiguous
+  iota,         // its own position: shape [n], int64
+  view,         // operand dimension d is read at map[d]
+  reshape,      // the operand's elements in row-major order
+  pointwise,    // fn of operands, all of this value's shape
+  reduce,       // fn over dims of the operand: sum prod max min any all; the shape leaves them out
+  arg_reduce,   // position (int64) of the first max or min along dims[0]; the shape leaves it out
+  scan,         // running fn along dims[0]: sum prod max min; inclusive, forward (views make the others)
+  window,       // fn (max or sum) over a window of each element; what lies outside the operand is left out
+  product,      // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
+  convolution,  // operands {[N, C, ...], [O, C / groups, ...]} make [N, O, ...]: sums of products over the window of each element
+  gather,       // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
+  pad,          // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
+  concat,       // operands one after the other along dims[0]
 };
 
 // The dimension of an operand that a view reads: scale * (position in out_dim) + offset; out_dim -1: offset alone.
