@@ -320,6 +320,8 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
       return emit_window(value, index);
     case ValueKind::product:
       return emit_product(value, index);
+    case ValueKind::convolution:
+      return emit_convolution(value, index);
     case ValueKind::gather:
       return emit_gather(value, index);
     case ValueKind::pad:

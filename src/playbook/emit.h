@@ -217,6 +217,7 @@ class Emitter {
   Expr emit_arg_reduce(const Value& value, const Index& index);
   Expr emit_window(const Value& value, const Index& index);
   Expr emit_product(const Value& value, const Index& index);
+  Expr emit_convolution(const Value& value, const Index& index);
   Expr emit_iota(const Affine& position);
   // A float as what is left of it in 16 bits, a float again.
   [[nodiscard]] std::string rounded_to_16(const std::string& text, DType dtype) const;

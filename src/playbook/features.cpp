@@ -67,12 +67,36 @@ void count_product(Features& features, const Graph& graph, const Value& value) {
   features["is_matvec"] = m == 1 || n == 1 ? 1 : 0;
 }
 
-// Pointwise values that read a product, at any distance, and results that are cut to a triangle.
+// Of several convolutions the one with the most multiplications counts.
+void count_convolution(Features& features, const Graph& graph, const Value& value) {
+  const Shape& weights = graph.shape(value.operands[1]);
+  double taps = 1, stride = 1, up = 1, pixels = 1;
+  for (std::size_t d = 0; d < value.window.size(); ++d) {
+    taps *= static_cast<double>(value.window[d].size);
+    stride = std::max(stride, static_cast<double>(value.window[d].stride));
+    up = std::max(up, static_cast<double>(value.window[d].up));
+    pixels *= static_cast<double>(value.shape[d + 2]);
+  }
+  features["has_convolution"] = 1;
+  features["convolution_prologue_ops"] += pointwise_above(graph, value.operands[0]);
+  const double work = static_cast<double>(numel(value.shape)) * static_cast<double>(weights[1]) * taps;
+  if (work <= features["convolution_products"]) return;
+  features["convolution_products"] = work;
+  features["convolution_inputs"] = static_cast<double>(weights[1]);
+  features["convolution_features"] = static_cast<double>(value.shape[1] / value.groups);
+  features["convolution_taps"] = taps;
+  features["convolution_pixels"] = pixels;
+  features["convolution_stride"] = stride;
+  features["is_transposed_convolution"] = up > 1 ? 1 : 0;
+  features["is_depthwise"] = weights[1] == 1 && value.groups > 1 ? 1 : 0;
+}
+
+// Pointwise values that read a product or convolution, at any distance, and results that are cut to a triangle.
 void count_epilogues(Features& features, const Graph& graph, const std::set<ValueId>& needed) {
   std::set<ValueId> after;
   for (const ValueId id : needed) {
     const Value& value = graph.at(id);
-    bool reads = value.kind == ValueKind::product;
+    bool reads = is_contraction(value);
     for (const ValueId operand : value.operands) reads = reads || after.contains(operand);
     if (!reads || value.kind == ValueKind::reduce) continue;
     after.insert(id);
@@ -128,6 +152,10 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
         if (from_weights.contains(value.operands[0]) || from_weights.contains(value.operands[1]))
           features["weights_in_product"] = 1;
         break;
+      case ValueKind::convolution:
+        count_convolution(features, graph, value);
+        if (from_weights.contains(value.operands[1])) features["weights_in_convolution"] = 1;
+        break;
       case ValueKind::scan: {
         features["has_scan"] = 1;
         const auto length = static_cast<double>(value.shape[static_cast<std::size_t>(value.dims[0])]);
@@ -157,8 +185,8 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
   features["total_bytes"] = features["input_bytes"] + features["output_bytes"];
   features["flops"] = problem.flops.value_or(0);
   features["uneven_work"] = features["is_triangular"];
-  features["stages"] = features["pointwise_ops"] + features["reductions"] + features["has_product"] + features["has_scan"] +
-                       features["has_window"] + features["has_arg"];
+  features["stages"] = features["pointwise_ops"] + features["reductions"] + features["has_product"] + features["has_convolution"] +
+                       features["has_scan"] + features["has_window"] + features["has_arg"];
   features["threads"] = machine.threads;
   features["l1_bytes"] = machine.l1_bytes;
   features["l2_bytes"] = machine.l2_bytes;

@@ -79,11 +79,11 @@ class Planner {
     for (const ValueId id : needed_) {
       const Value& value = graph_.at(id);
       if (!is_anchor(value)) continue;
-      const bool fuse = value.kind == ValueKind::product ? wants("fuse_epilogue") : wants("fuse_chain");
+      const bool fuse = is_contraction(value) ? wants("fuse_epilogue") : wants("fuse_chain");
       const ValueId root = fuse && !is_stored(id) && value.kind != ValueKind::arg_reduce ? take_epilogue(id) : id;
       store(root);
       anchor_of_[root] = id;
-      if (value.kind == ValueKind::product && !wants("fuse_prologue")) {
+      if (is_contraction(value) && !wants("fuse_prologue")) {
         for (const ValueId operand : value.operands) store_behind_views(operand);
       }
     }
@@ -215,7 +215,7 @@ class Planner {
   // Products and windows read each element many times: an operand with a reduction in it is computed as a whole before them.
   [[nodiscard]] ValueId operand_around(ValueId anchor, ValueId reduction) const {
     const ValueKind kind = graph_.at(anchor).kind;
-    if (kind != ValueKind::product && kind != ValueKind::window) return reduction;
+    if (!is_contraction(graph_.at(anchor)) && kind != ValueKind::window) return reduction;
     for (ValueId operand : graph_.at(anchor).operands) {
       while (graph_.at(operand).kind == ValueKind::view || graph_.at(operand).kind == ValueKind::reshape)
         operand = graph_.at(operand).operands[0];
@@ -253,8 +253,8 @@ class Planner {
       stage.has_reductions = reductions > 0;
       for (int d = 0; d < static_cast<int>(graph_.shape(root).size()); ++d)
         if (!stage.has_reductions || (rows >> d & 1) != 0) stage.row_dims.push_back(d);
-      // Products have a strategy of their own for what follows them.
-      if (stage.anchor >= 0 && stage.anchor != root && graph_.at(stage.anchor).kind != ValueKind::product) chain = true;
+      // Products and convolutions have a strategy of their own for what follows them.
+      if (stage.anchor >= 0 && stage.anchor != root && !is_contraction(graph_.at(stage.anchor))) chain = true;
       if (chain) plan_.fused.emplace_back("fuse_chain");
       if (reductions > 0 && (reductions > 1 || graph_.at(root).kind != ValueKind::reduce))
         plan_.fused.emplace_back("fuse_row_passes");

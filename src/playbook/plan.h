@@ -15,8 +15,8 @@ namespace kw {
 // One stage: loops that fill the buffers of the roots. What the roots need and is not in memory is computed in the loops.
 struct Stage {
   std::vector<ValueId> roots;  // each is in Plan::buffers; of one shape where there are several, or of that shape's leading part
-  // The product, window, scan or argument reduction at the heart of it, -1 if there is none. The root is the anchor itself or a
-  // pointwise function of it that reads it at the root's own position only (reshapes apart): an epilogue.
+  // The product, convolution, window, scan or argument reduction at the heart of it, -1 if there is none. The root is the anchor
+  // itself or a pointwise function of it that reads it at the root's own position only (reshapes apart): an epilogue.
   ValueId anchor = -1;
   // Dimensions of the first root on which the reductions inside depend: a row is one position of them. All of them where there
   // are no reductions inside.

@@ -124,6 +124,10 @@ ProductOperand operand_facts(const StageWriter& writer, ValueId value, const Ind
   operand.computed = walk.computed;
   operand.from_parameters = writer.plan.from_parameters.contains(value);
   if (walk.leaves.empty()) return operand;
+  operand.shared = !walk.computed && std::ranges::all_of(walk.leaves, [](const OperandLeaf& leaf) {
+    return std::ranges::all_of(leaf.position.terms,
+                               [](const auto& term) { return term.first == kOuterVar || term.first == kInnerVar; });
+  });
   const auto& largest = *std::ranges::max_element(walk.leaves, {}, &OperandLeaf::elements);
   const std::int64_t outer = largest.position.coefficient(kOuterVar);
   const std::int64_t inner = largest.position.coefficient(kInnerVar);

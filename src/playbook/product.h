@@ -32,6 +32,7 @@ struct ProductOperand {
   std::optional<DirectOperand> direct;
   bool computed = false;         // there is arithmetic between it and memory
   bool from_parameters = false;  // it can be packed once for all calls
+  bool shared = false;           // all batches have the same
 };
 
 // Which elements of a matrix may be other than zero: those with low <= column - row <= high.

@@ -84,6 +84,17 @@ class ReachWalk {
         walk({value.operands[0], {at.uses[0], at.uses[1], {kReducedBit, -1}}, at.within});
         walk({value.operands[1], {at.uses[0], {kReducedBit, -1}, at.uses[2]}, at.within});
         return;
+      case ValueKind::convolution: {
+        const DimUse summed{kReducedBit, -1};
+        Reached input{value.operands[0], at.uses, at.within};
+        for (std::size_t d = 2; d < input.uses.size(); ++d) input.uses[d] = {at.uses[d].dims | kReducedBit, -1};
+        input.uses[1] = value.groups == 1 ? summed : DimUse{at.uses[1].dims | kReducedBit, -1};
+        Reached weight{value.operands[1], std::vector<DimUse>(at.uses.size(), summed), at.within};
+        weight.uses[0] = at.uses[1];
+        walk(input);
+        walk(weight);
+        return;
+      }
       case ValueKind::pad:
       case ValueKind::concat:
       case ValueKind::window:
@@ -137,8 +148,10 @@ ValueId behind_reshapes(const Graph& graph, ValueId id) {
   }
 }
 
+bool is_contraction(const Value& value) { return value.kind == ValueKind::product || value.kind == ValueKind::convolution; }
+
 bool is_anchor(const Value& value) {
-  return value.kind == ValueKind::product || value.kind == ValueKind::window || value.kind == ValueKind::scan ||
+  return is_contraction(value) || value.kind == ValueKind::window || value.kind == ValueKind::scan ||
          value.kind == ValueKind::arg_reduce;
 }
 

@@ -39,6 +39,7 @@ void visit_reached(const Graph& graph, ValueId root, const std::function<bool(Va
 ValueId behind_reshapes(const Graph& graph, ValueId value);
 // Whether the value needs a computation or a movement of its own: no leaf and no view.
 bool is_computed(const Value& value);
-bool is_anchor(const Value& value);  // product, window, scan, arg_reduce
+bool is_contraction(const Value& value);  // product, convolution
+bool is_anchor(const Value& value);       // these, window, scan, arg_reduce
 
 }  // namespace kw

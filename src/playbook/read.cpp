@@ -14,7 +14,7 @@ const OpRow* row_of(const std::string& op) {
   static const std::map<std::string, const OpRow*> rows = [] {
     std::map<std::string, const OpRow*> all;
     for (const auto table : {pointwise_ops(), activation_ops(), view_ops(), reduce_ops(), norm_ops(), loss_ops(), lookup_ops(),
-                             scan_ops(), window_ops(), arg_ops(), product_ops()})
+                             scan_ops(), window_ops(), arg_ops(), product_ops(), convolution_ops()})
       for (const auto& row : table) all.emplace(row.op, &row);
     return all;
   }();

@@ -71,9 +71,10 @@ std::span<const OpRow> scan_ops();    // read_scan.cpp
 // `shorter` with one `first` in front of it along a dimension, as one scan: where it is a running value without its last, and
 // `first` what that starts from. -1: it is something else.
 ValueId scan_of_before(Graph& graph, ValueId first, ValueId shorter, int dim);
-std::span<const OpRow> window_ops();   // read_window.cpp
-std::span<const OpRow> arg_ops();      // read_arg.cpp: argmax, argmin, max.dim, min.dim
-std::span<const OpRow> product_ops();  // read_product.cpp: mm, addmm, bmm, matmul, linear, mv, dot, einsum, outer
+std::span<const OpRow> window_ops();       // read_window.cpp
+std::span<const OpRow> arg_ops();          // read_arg.cpp: argmax, argmin, max.dim, min.dim
+std::span<const OpRow> convolution_ops();  // read_convolution.cpp
+std::span<const OpRow> product_ops();      // read_product.cpp: mm, addmm, bmm, matmul, linear, mv, dot, einsum, outer
 
 // Shared by tables.
 std::vector<int> all_dims(std::size_t rank);

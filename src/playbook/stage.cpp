@@ -89,8 +89,8 @@ bool StageWriter::attempt(const std::function<void()>& write) {
 }
 
 std::span<const Family> families() {
-  static const Family all[] = {product_family, window_family, scan_family, arg_family,  whole_family,
-                               columns_family, rows_family,   flat_family, naive_family};
+  static const Family all[] = {product_family, convolution_family, window_family, scan_family, arg_family,
+                               whole_family,   columns_family,     rows_family,   flat_family, naive_family};
   return all;
 }
 

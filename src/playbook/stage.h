@@ -91,6 +91,7 @@ std::span<const Family> families();
 
 // One per file; the list is stage.cpp's.
 extern const Family product_family;  // anchors of kind product
+extern const Family convolution_family;
 extern const Family window_family;
 extern const Family scan_family;
 extern const Family arg_family;

@@ -204,25 +204,27 @@ class DenseProduct {
 
   // All panels of an operand that depends on weights alone, block after block of the inner dimension.
   std::string prepared(const PanelText& panel, const std::string& hint, const std::string& padded) {
+    const std::int64_t batches = panel.operand.shared ? 1 : facts_.batches;
     return writer_.prepared(
-        hint, fmt::format("{} * {} * {} + 64", facts_.batches, facts_.depth, padded), [&](Emitter& to, const std::string& name) {
+        hint, fmt::format("{} * {} * {} + 64", batches, facts_.depth, padded), [&](Emitter& to, const std::string& name) {
           to.open("{");
           LocalNames names(to);
           write_constants(to, names);
           const std::string pack = to.unique("pack_weights");
           PanelText own = panel;
+          own.batches = batches;
           own.width = names.say(own.width);
           write_pack_function(to, own, pack, vector_packs_);
           const std::string batch = to.unique("item");
-          if (facts_.batches > 1) to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; ++{0}) {{", batch, facts_.batches));
+          if (batches > 1) to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; ++{0}) {{", batch, batches));
           const std::string first = to.unique("first");
           to.open(names.say(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += $block_depth) {{", first, facts_.depth)));
-          const std::string item = facts_.batches > 1 ? batch + ", " : "";
-          const std::string offset = facts_.batches > 1 ? fmt::format("({} * {} + {})", batch, facts_.depth, first) : first;
+          const std::string item = batches > 1 ? batch + ", " : "";
+          const std::string offset = batches > 1 ? fmt::format("({} * {} + {})", batch, facts_.depth, first) : first;
           to.line(names.say(fmt::format("{}({}{}, kw_least($block_depth, {} - {}), 0, {}, {} + {} * {});", pack, item, first,
                                         facts_.depth, first, panel.operand.extent, name, offset, padded)));
           to.close();
-          if (facts_.batches > 1) to.close();
+          if (batches > 1) to.close();
           to.close();
         });
   }
@@ -372,7 +374,8 @@ class DenseProduct {
       right_step_ = "$tile_columns";
     } else if (right_prepacked_) {
       line(fmt::format("const float* const $right = {} + {} * {} + $column * $steps;", right_memory_,
-                       facts_.batches > 1 ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner", padded_columns()));
+                       facts_.batches > 1 && !facts_.right.shared ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner",
+                       padded_columns()));
       right_step_ = "$tile_columns";
     } else {
       const auto& direct = *facts_.right.direct;
@@ -395,7 +398,8 @@ class DenseProduct {
       line("const float* $left = $left_panels + ($row - $rows) * $steps;");
     } else if (left_prepacked_) {
       line(fmt::format("const float* $left = {} + {} * {} + $row * $steps;", left_memory_,
-                       facts_.batches > 1 ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner", padded_rows()));
+                       facts_.batches > 1 && !facts_.left.shared ? fmt::format("($item * {} + $inner)", facts_.depth) : "$inner",
+                       padded_rows()));
     } else {
       const auto& direct = *facts_.left.direct;
       line(fmt::format("const float* $left = {};", direct_address(direct, "$row")));

@@ -34,6 +34,7 @@ std::string_view strategy_words(const std::string& id) {
       {"separable_window", "one dimension of the window after the other"},
       {"vector_argument", "vectors of candidates with their positions"},
       {"register_tile", "a tile of the output in registers"},
+      {"convolution_tile", "a tile of channels by pixels in registers, from a padded copy"},
       {"cache_tile_depth", "blocks of the inner dimension sized for the caches"},
       {"cache_tile_rows", "blocks of rows sized for the caches"},
       {"pack_left", "panels of the left operand in the order of reading"},

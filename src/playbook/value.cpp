@@ -15,7 +15,9 @@ std::string key_of(const Value& value) {
                                 fmt::join(value.before, ","), value.name, value.number, fmt::join(value.numbers, ","),
                                 std::signbit(value.number));
   for (const auto& map : value.map) key += fmt::format("m{}:{}:{}", map.out_dim, map.scale, map.offset);
-  for (const auto& dim : value.window) key += fmt::format("w{}:{}:{}:{}", dim.size, dim.stride, dim.before, dim.dilation);
+  for (const auto& dim : value.window)
+    key += fmt::format("w{}:{}:{}:{}:{}", dim.size, dim.stride, dim.before, dim.dilation, dim.up);
+  if (value.groups != 1) key += fmt::format("g{}", value.groups);
   return key;
 }
 
@@ -262,6 +264,13 @@ ValueId Graph::product(ValueId left, ValueId right) {
   const Shape a = shape(left);
   const Shape b = shape(right);
   return add({.kind = ValueKind::product, .dtype = dtype(left), .shape = {a[0], a[1], b[2]}, .operands = {left, right}});
+}
+
+ValueId Graph::convolution(ValueId input, ValueId weight, Shape shape, std::vector<WindowDim> window, std::int64_t groups) {
+  Value value{.kind = ValueKind::convolution, .dtype = dtype(input), .shape = std::move(shape), .operands = {input, weight}};
+  value.window = std::move(window);
+  value.groups = groups;
+  return add(std::move(value));
 }
 
 ValueId Graph::gather(ValueId table, ValueId index, int dim) {

@@ -16,22 +16,23 @@ using ValueId = int;
 using Shape = std::vector<std::int64_t>;
 
 enum class ValueKind {
-  argument,    // a tensor argument, by its strides
-  scalar,      // a number among the arguments; shape []
-  constant,    // one number; shape [] (views expand it)
-  table,       // numbers that forward() makes from literals, contiguous
-  iota,        // its own position: shape [n], int64
-  view,        // operand dimension d is read at map[d]
-  reshape,     // the operand's elements in row-major order
-  pointwise,   // fn of operands, all of this value's shape
-  reduce,      // fn over dims of the operand: sum prod max min any all; the shape leaves them out
-  arg_reduce,  // position (int64) of the first max or min along dims[0]; the shape leaves it out
-  scan,        // running fn along dims[0]: sum prod max min; inclusive, forward (views make the others)
-  window,      // fn (max or sum) over a window of each element; what lies outside the operand is left out
-  product,     // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
-  gather,      // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
-  pad,         // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
-  concat,      // operands one after the other along dims[0]
+  argument,     // a tensor argument, by its strides
+  scalar,       // a number among the arguments; shape []
+  constant,     // one number; shape [] (views expand it)
+  table,        // numbers that forward() makes from literals, contiguous
+  iota,         // its own position: shape [n], int64
+  view,         // operand dimension d is read at map[d]
+  reshape,      // the operand's elements in row-major order
+  pointwise,    // fn of operands, all of this value's shape
+  reduce,       // fn over dims of the operand: sum prod max min any all; the shape leaves them out
+  arg_reduce,   // position (int64) of the first max or min along dims[0]; the shape leaves it out
+  scan,         // running fn along dims[0]: sum prod max min; inclusive, forward (views make the others)
+  window,       // fn (max or sum) over a window of each element; what lies outside the operand is left out
+  product,      // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
+  convolution,  // operands {[N, C, ...], [O, C / groups, ...]} make [N, O, ...]: sums of products over the window of each element
+  gather,       // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
+  pad,          // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
+  concat,       // operands one after the other along dims[0]
 };
 
 // The dimension of an operand that a view reads: scale * (position in out_dim) + offset; out_dim -1: offset alone.
@@ -42,12 +43,14 @@ struct DimMap {
   bool operator==(const DimMap&) const = default;
 };
 
-// One dimension of a window: output position o covers o * stride - before + k * dilation for k in [0, size).
+// One dimension of a window: output position o covers o * stride - before + k * dilation for k in [0, size). The operand's elements
+// lie `up` apart, with nothing between them: a transposed convolution has its stride there.
 struct WindowDim {
   std::int64_t size = 1;
   std::int64_t stride = 1;
   std::int64_t before = 0;
   std::int64_t dilation = 1;
+  std::int64_t up = 1;
   bool operator==(const WindowDim&) const = default;
 };
 
@@ -59,7 +62,8 @@ struct Value {
   std::string fn{};                     // pointwise, reduce, arg_reduce, scan, window
   std::vector<int> dims{};              // reduce (ascending), arg_reduce, scan, gather, concat
   std::vector<DimMap> map{};            // view: one for each dimension of the operand
-  std::vector<WindowDim> window{};      // window: one for each dimension
+  std::vector<WindowDim> window{};      // window: one for each dimension; convolution: one for each behind the channels
+  std::int64_t groups = 1;              // convolution: of channels, each with its own weights
   std::vector<std::int64_t> before{};   // pad: one for each dimension
   std::vector<std::int64_t> strides{};  // argument
   std::string name{};                   // argument, scalar: its c_name
@@ -104,6 +108,7 @@ class Graph {
   ValueId reduce(const std::string& fn, ValueId operand, std::vector<int> dims, bool keepdim = false);
   ValueId arg_reduce(const std::string& fn, ValueId operand, int dim, bool keepdim = false);
   ValueId product(ValueId left, ValueId right);  // [B, M, K] and [B, K, N]
+  ValueId convolution(ValueId input, ValueId weight, Shape shape, std::vector<WindowDim> window, std::int64_t groups);
   ValueId gather(ValueId table, ValueId index, int dim);
 
  private:

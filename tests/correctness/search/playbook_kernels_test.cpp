@@ -17,7 +17,7 @@ namespace {
 std::vector<std::string> small_problems() {
   std::vector<std::string> names;
   for (const auto& entry : entries_of(testing::test_file("problems")))
-    if (entry.path().extension() == ".py" && entry.path().stem() != "conv2d") names.push_back(entry.path().stem());
+    if (entry.path().extension() == ".py" && entry.path().stem() != "matrix_inverse") names.push_back(entry.path().stem());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -120,16 +120,17 @@ TEST_P(PlaybookPortability, BuildsForOtherInstructionSets) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SomeKernels, PlaybookPortability,
-                         ::testing::Values("row_softmax", "linear_relu", "max_pool2d", "cumsum", "argmax", "gelu"),
+                         ::testing::Values("row_softmax", "linear_relu", "max_pool2d", "cumsum", "argmax", "gelu", "conv2d_kinds",
+                                           "conv_transpose_kinds"),
                          [](const auto& each) { return each.param; });
 
 TEST_F(PlaybookKernels, SaysWhichOperationItDoesNotKnow) {
-  const ProblemSource source = problem("conv2d");
+  const ProblemSource source = problem("matrix_inverse");
   const auto made = playbook_coder(source.description, evaluator_->machine(), evaluator_->threads());
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().kind, ErrorKind::bad_input);
-  EXPECT_NE(made.error().message.find("conv2d"), std::string::npos) << made.error().message;
-  EXPECT_NE(made.error().message.find("aten.conv"), std::string::npos) << made.error().message;
+  EXPECT_NE(made.error().message.find("matrix_inverse"), std::string::npos) << made.error().message;
+  EXPECT_NE(made.error().message.find("aten.linalg_inv"), std::string::npos) << made.error().message;
 }
 
 }  // namespace

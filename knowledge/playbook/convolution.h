@@ -1,0 +1,63 @@
+// Inner parts of convolutions: sums of a tile of channels by neighbouring pixels in registers, and phases of pixels put together.
+// Pieces to paste; vectors.h says how.
+#pragma once
+
+#include <cstdint>
+
+#include "vectors.h"
+
+// piece: convolution_tile needs: vec load store
+// What `rows` channels have at (vectors * kw_lanes) neighbouring pixels: sums over input channels, which are `plane` apart, and
+// taps, each some offset away, plus what `sums` has of earlier channels (if anything). Weights are in the order of use, `step` for
+// each tap. Rows of sums are sums_row apart. A function of its own: registers are for the sums alone.
+template <int rows, int vectors, int step>
+static __attribute__((noinline)) void kw_convolution_tile(const float* weights, const float* input, const std::int64_t* taps,
+                                                          std::int64_t tap_count, std::int64_t channels, std::int64_t plane,
+                                                          float* sums, std::int64_t sums_row, bool adds) {
+  kw_vec sum[rows][vectors];
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};
+  for (std::int64_t c = 0; c < channels; ++c, input += plane) {
+#pragma GCC unroll 2
+    for (std::int64_t t = 0; t < tap_count; ++t, weights += step) {
+      const float* const at = input + taps[t];
+      kw_vec line[vectors];
+      for (int v = 0; v < vectors; ++v) line[v] = kw_load(at + v * kw_lanes);
+      for (int r = 0; r < rows; ++r) {
+        const float factor = weights[r];
+        for (int v = 0; v < vectors; ++v) sum[r][v] += factor * line[v];
+      }
+    }
+  }
+  if (adds)
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) sum[r][v] += kw_load(sums + r * sums_row + v * kw_lanes);
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) kw_store(sums + r * sums_row + v * kw_lanes, sum[r][v]);
+}
+
+// piece: convolution_line needs: convolution_tile least
+// All of `pixels` neighbours, and up to a vector more: whole tiles, then a narrower one. Sums over more than `chain` channels are
+// sums of sums, for their precision.
+template <int rows, int vectors, int step, std::int64_t chain>
+static void kw_convolution_line(const float* weights, const float* input, const std::int64_t* taps, std::int64_t tap_count,
+                                std::int64_t channels, std::int64_t plane, float* sums, std::int64_t sums_row,
+                                std::int64_t pixels) {
+  std::int64_t p = 0;
+  for (; p + (vectors - 1) * kw_lanes < pixels; p += vectors * kw_lanes)
+    for (std::int64_t c = 0; c < channels; c += chain)
+      kw_convolution_tile<rows, vectors, step>(weights + c * tap_count * step, input + p + c * plane, taps, tap_count,
+                                               kw_least(chain, channels - c), plane, sums + p, sums_row, c > 0);
+  if constexpr (vectors > 1)
+    if (p < pixels)
+      kw_convolution_line<rows, vectors - 1, step, chain>(weights, input + p, taps, tap_count, channels, plane, sums + p, sums_row,
+                                                          pixels - p);
+}
+
+// piece: interleave needs:
+// Lines that are `apart`, element after element of each in turn.
+template <int lines>
+static inline void kw_interleave(const float* from, std::int64_t apart, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (int l = 0; l < lines; ++l) to[i * lines + l] = from[l * apart + i];
+}
