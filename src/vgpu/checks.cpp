@@ -257,6 +257,17 @@ void report_shared_race(Warp& warp, const Instruction& instruction, int lane, bo
       "shared memory", false);
 }
 
+// Warps that write the same to the same place do no harm: layouts of Triton have values in several warps, and each stores its own.
+bool stores_the_same(const Warp& warp, const Instruction& instruction, int lane, std::uint32_t offset, std::uint32_t bytes,
+                     std::uint32_t each) {
+  if (instruction.exec != exec_st) return false;
+  const auto place = reinterpret_cast<std::uint64_t>(warp.block->shared) + offset;
+  for (std::uint32_t at = 0; at < bytes; at += each, ++lane) {
+    if (!writes_the_same(warp, instruction, lane, place + at)) return false;
+  }
+  return true;
+}
+
 // `bytes` from offset on, of lanes from `lane` on with `each` bytes.
 void check_shared_range(Warp& warp, const Instruction& instruction, int lane, std::uint32_t offset, std::uint32_t bytes,
                         std::uint32_t each, bool reads, bool writes) {
@@ -274,7 +285,7 @@ void check_shared_range(Warp& warp, const Instruction& instruction, int lane, st
   if ((instruction.flags & kStrong) != 0) return;
   const SharedShadow::Conflict conflict = writes ? shadow.write(offset, bytes, warp.index, lane, warp.pc - 1)
                                                  : shadow.read(offset, bytes, warp.index, lane, warp.pc - 1);
-  if (conflict.found)
+  if (conflict.found && !(writes && conflict.other_writes && stores_the_same(warp, instruction, lane, offset, bytes, each)))
     report_shared_race(warp, instruction, lane + static_cast<int>((conflict.offset - offset) / each), writes, conflict);
 }
 

@@ -200,6 +200,7 @@ Status Device::release(void* pointer) { return impl_->memory.release(pointer); }
 Status Device::adopt(void* pointer, std::size_t bytes, std::string name) {
   return impl_->memory.adopt(pointer, bytes, std::move(name));
 }
+void Device::disown(void* pointer) { impl_->memory.disown(pointer); }
 void Device::note_host_write(const void* pointer, std::size_t bytes) { impl_->memory.note_write(pointer, bytes); }
 std::size_t Device::bytes_in_use() const { return impl_->memory.in_use(); }
 
@@ -346,8 +347,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
       out_of_memory = launch.stop = true;
     }
   });
-  KW_CHECK(impl_->memory.release(launch.params.data()));
-  KW_CHECK(impl_->memory.release(launch.grid_workspace.data()));
+  impl_->memory.disown(launch.params.data());
+  impl_->memory.disown(launch.grid_workspace.data());
   if (out_of_memory)
     return bad_input(fmt::format("the machine has not enough memory to run '{}'", function.name), "use smaller blocks");
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - launch.start).count();

@@ -100,6 +100,8 @@ class Device {
   // Memory that belongs to the host and that kernels may access (cudaHostRegister, managed memory); all of it counts as
   // initialised.
   Status adopt(void* pointer, std::size_t bytes, std::string name);
+  // Kernels may not access it any more; it is still the host's, and no finding calls it freed.
+  void disown(void* pointer);
   void note_host_write(const void* pointer, std::size_t bytes);  // marks it initialised
   // Nothing of the allocation counts as initialised any more; how many of its bytes still don't.
   void forget_writes(const void* pointer);

@@ -92,6 +92,14 @@ Status Memory::adopt(void* pointer, std::size_t bytes, std::string name, bool re
   return {};
 }
 
+void Memory::disown(void* pointer) {
+  std::unique_lock lock(mutex_);
+  const auto found = by_begin_.find(address_of(pointer));
+  if (found == by_begin_.end() || found->second->owned) return;
+  by_begin_.erase(found);
+  generation_.fetch_add(1);
+}
+
 Status Memory::release(void* pointer) {
   std::unique_lock lock(mutex_);
   const auto found = by_begin_.find(address_of(pointer));

@@ -39,6 +39,7 @@ class Memory {
   Result<std::byte*> allocate(std::size_t bytes, std::string name, std::size_t limit, bool read_only = false);
   Status release(void* pointer);
   Status adopt(void* pointer, std::size_t bytes, std::string name, bool read_only = false);
+  void disown(void* pointer);  // the end of adopt
   void note_write(const void* pointer, std::size_t bytes);
   // From now on allocations are pages of their own, which close() takes from the host until open(). Both count: as many opens as
   // closes.

@@ -79,7 +79,9 @@ SharedShadow::Conflict SharedShadow::write(std::uint32_t offset, std::uint32_t b
     Word& word = words_[at / 4];
     const std::uint32_t stop = std::min(offset + bytes, (at | 3u) + 1);
     const auto mask = static_cast<std::uint8_t>(((1u << (stop - at)) - 1u) << (at & 3u));
-    if ((word.write_mask & mask) != 0 && word.write_warp != warp && !known(warp, word.write_warp, word.write_clock)) {
+    const bool reader_found = conflict.found && !conflict.other_writes;  // stays: what was read is more than a value written twice
+    if (!reader_found && (word.write_mask & mask) != 0 && word.write_warp != warp &&
+        !known(warp, word.write_warp, word.write_clock)) {
       conflict = {true, word.write_warp, word.write_lane, true, false, word.write_instruction, at};
     }
     for (int place = 0; place < 2; ++place) {

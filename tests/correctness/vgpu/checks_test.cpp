@@ -184,6 +184,47 @@ TEST(VgpuChecks, TimeoutEndsAnEndlessLoopOverABarrier) {
   ASSERT_NE(find_kind(report, "timeout"), nullptr) << findings_text(report);
 }
 
+// Both warps write their thread's number modulo `wrap` to the place of it: the same value with 32, others with 64.
+std::string two_warps_write(int wrap) {
+  return std::string(kChecksHead) + R"(
+.visible .entry twice(.param .u64 out) {
+  .reg .b32 %r<6>; .reg .b64 %rd<3>; .shared .b32 tile[32];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 31;
+  and.b32 %r3, %r1, )" +
+         std::to_string(wrap - 1) + R"(;
+  shl.b32 %r4, %r2, 2;
+  mov.u32 %r5, tile;
+  add.u32 %r4, %r4, %r5;
+  st.shared.u32 [%r4], %r3;
+  bar.sync 0;
+  ld.shared.u32 %r5, [%r4];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  st.global.u32 [%rd2], %r5;
+  ret;
+})";
+}
+
+TEST(VgpuChecks, WarpsThatWriteTheSameToSharedMemoryDoNotRace) {
+  Rig rig;
+  rig.load_text(two_warps_write(32));
+  auto* out = rig.empty<std::uint32_t>(64, "out");
+  const LaunchReport report = rig.run("twice", {1}, {64}, 0, out);
+  EXPECT_TRUE(report.ok()) << findings_text(report);
+  EXPECT_EQ(out[40], 8u);
+}
+
+TEST(VgpuChecks, WarpsThatWriteOtherValuesToSharedMemoryRace) {
+  Rig rig;
+  rig.load_text(two_warps_write(64));
+  auto* out = rig.empty<std::uint32_t>(64, "out");
+  const LaunchReport report = rig.run("twice", {1}, {64}, 0, out);
+  ASSERT_EQ(report.findings.size(), 1u) << findings_text(report);
+  EXPECT_EQ(report.findings[0].kind, "shared_race");
+}
+
 TEST(VgpuChecks, LanesThatWriteDifferentValuesToOnePlace) {
   Rig rig;
   rig.load_text(std::string(kChecksHead) + R"(
