@@ -174,8 +174,7 @@ class Planner {
           const ValueId whole = graph_.at(at.within).operands[0];
           const ValueId computed = behind_reshapes(graph_, whole);
           const bool cheap = numel(graph_.shape(whole)) <= 4 * numel(graph_.shape(at.value));
-          store(cheap && is_computed(graph_.at(computed)) && !is_stored(computed) ? computed : result_around(at.value));
-          return true;
+          return settle(cheap && is_computed(graph_.at(computed)) ? computed : result_around(at.value), at.value);
         }
         const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
         if (largest < 0 || work > numel(graph_.shape(graph_.at(largest).operands[0]))) {
@@ -188,10 +187,16 @@ class Planner {
         const std::int64_t work = numel(graph_.shape(graph_.at(at.value).operands[0]));
         const bool same_rows = at.dims() == rows && positions(root, rows) <= numel(graph_.shape(at.value));
         const bool enough = positions(root, rows) >= 2 * threads_ || work < kSmallWork;
-        if (!same_rows || !enough) return store(enough ? result_around(at.value) : at.value), true;
+        if (!same_rows || !enough) return settle(enough ? result_around(at.value) : at.value, at.value);
       }
     }
     return false;
+  }
+
+  // What is around a reduction may have memory already: then the reduction itself gets some, and there is one less to settle.
+  bool settle(ValueId around, ValueId reduction) {
+    store(is_stored(around) ? reduction : around);
+    return true;
   }
 
   // What everything that reads a reduction makes of it first, without growing beyond what it reduces: a whole softmax, say, whose
