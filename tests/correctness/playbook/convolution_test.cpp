@@ -1,0 +1,152 @@
+// Convolutions: how they are read, where taps and outputs meet, and what the kernel's text claims.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "playbook/convolution.h"
+#include "playbook/playbook.h"
+
+namespace kw {
+namespace {
+
+Json list_of(const std::vector<int>& numbers) {
+  Json list = Json::array();
+  for (const int number : numbers) list.push_back({{"const", number}});
+  return {{"list", list}};
+}
+
+TensorSpec argument_of(const std::string& name, const Shape& shape, TensorKind kind) {
+  TensorSpec spec;
+  spec.name = spec.c_name = name;
+  spec.kind = kind;
+  spec.shape = shape;
+  spec.strides = contiguous_strides(shape);
+  spec.span = numel(shape);
+  return spec;
+}
+
+// One convolution of x with weights, whose further arguments are given; the bias is absent.
+ProblemDescription convolution_problem(const std::string& op, const Shape& in, const Shape& weight, const Shape& out,
+                                       const Json& more) {
+  ProblemDescription problem;
+  problem.name = "convolution";
+  problem.inputs = {argument_of("x", in, TensorKind::input)};
+  problem.parameters = {argument_of("weight", weight, TensorKind::parameter)};
+  problem.outputs = {argument_of("out", out, TensorKind::output)};
+  const auto placeholder = [](const char* name, const Shape& shape) -> Json {
+    return {{"name", name},   {"op", "placeholder"}, {"args", Json::array()}, {"kwargs", Json::object()},
+            {"shape", shape}, {"dtype", "float32"},  {"kind", "placeholder"}, {"tensor", name}};
+  };
+  Json args = Json::array({{{"ref", "x"}}, {{"ref", "weight"}}, {{"const", nullptr}}});
+  for (const auto& argument : more) args.push_back(argument);
+  const Json call = {{"name", "y"},  {"op", op},           {"args", args},  {"kwargs", Json::object()},
+                     {"shape", out}, {"dtype", "float32"}, {"kind", "call"}};
+  problem.graph = {{"nodes", Json::array({placeholder("x", in), placeholder("weight", weight), call})},
+                   {"outputs", Json::array({"y"})}};
+  return problem;
+}
+
+ProblemDescription square_problem() {
+  return convolution_problem("aten.conv2d.default", {2, 16, 28, 28}, {24, 16, 3, 3}, {2, 24, 28, 28},
+                             Json::array({list_of({1, 1}), list_of({1, 1}), list_of({1, 1}), {{"const", 1}}}));
+}
+
+Kernel convolution_kernel(const ProblemDescription& problem, const std::vector<std::string>& strategies) {
+  auto playbook = Playbook::read(problem, {.threads = 2, .vector_bytes = 64});
+  EXPECT_TRUE(playbook.ok()) << (playbook.ok() ? "" : playbook.error().message);
+  if (!playbook) return {};
+  auto kernel = playbook->write(strategies);
+  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().message);
+  return kernel ? *kernel : Kernel{};
+}
+
+bool kernel_claims(const Kernel& kernel, const std::string& strategy) {
+  return std::ranges::find(kernel.claims, strategy) != kernel.claims.end();
+}
+
+ConvolutionFacts facts_along(const WindowDim& dim, std::int64_t inputs, std::int64_t outputs) {
+  Graph graph;
+  Value input{.kind = ValueKind::argument, .shape = {1, 1, inputs}};
+  input.name = "x";
+  Value weight{.kind = ValueKind::argument, .shape = {1, 1, dim.size}};
+  weight.name = "w";
+  const ValueId x = graph.add(input);
+  const ValueId w = graph.add(weight);
+  return convolution_facts(graph, graph.convolution(x, w, {1, 1, outputs}, {dim}, 1));
+}
+
+TEST(ConvolutionFacts, PutInputsThatAStrideReachesNextToEachOther) {
+  const auto facts = facts_along({.size = 3, .stride = 2, .before = 1}, 10, 5);
+  EXPECT_EQ(facts.column.slots, (std::vector<std::int64_t>{-1, 0}));
+  EXPECT_EQ(facts.column.taps[0].slot, 0);
+  EXPECT_EQ(facts.column.taps[1].slot, 1);
+  EXPECT_EQ(facts.column.taps[2].slot, 0);
+  EXPECT_EQ(facts.column.taps[2].shift, 1);
+  EXPECT_EQ(facts.column.reach, 1);
+  EXPECT_EQ(facts.phases(), 1);
+}
+
+// Every output of a transposed convolution is the sum over the taps of its phase: the same as its definition says.
+TEST(ConvolutionFacts, GiveEachPhaseOfATransposedOneItsTaps) {
+  const WindowDim dim{.size = 5, .before = 3, .dilation = 2, .up = 3};
+  const std::int64_t inputs = 4, outputs = 14;
+  const auto facts = facts_along(dim, inputs, outputs);
+  EXPECT_EQ(facts.phases(), 3);
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> by_definition, by_phase;
+    for (std::int64_t k = 0; k < dim.size; ++k) {
+      const std::int64_t place = o - dim.before + k * dim.dilation;
+      if (place >= 0 && place % dim.up == 0 && place / dim.up < inputs) by_definition.emplace_back(k, place / dim.up);
+    }
+    for (const auto& tap : facts.taps()) {
+      if (tap.phase != o % dim.up) continue;
+      const auto& own = facts.column.taps[static_cast<std::size_t>(tap.at[0])];
+      const std::int64_t at = o / dim.up + own.shift + facts.column.slots[static_cast<std::size_t>(own.slot)];
+      if (at >= 0 && at < inputs) by_phase.emplace_back(tap.at[0], at);
+    }
+    EXPECT_EQ(by_phase, by_definition) << "output " << o;
+  }
+}
+
+TEST(ConvolutionStage, IsPlainUnlessTilesAreWanted) {
+  const Kernel plain = convolution_kernel(square_problem(), {});
+  EXPECT_TRUE(plain.claims.empty());
+  EXPECT_EQ(plain.source.find("kw_vec"), std::string::npos);
+  const Kernel threads = convolution_kernel(square_problem(), {"parallel_outer"});
+  EXPECT_EQ(threads.claims, std::vector<std::string>{"parallel_outer"});
+  const Kernel tiles = convolution_kernel(square_problem(), {"convolution_tile", "explicit_vectors", "prepack_weights"});
+  EXPECT_TRUE(kernel_claims(tiles, "convolution_tile"));
+  EXPECT_TRUE(kernel_claims(tiles, "prepack_weights"));
+  EXPECT_NE(tiles.source.find("kw_prepare"), std::string::npos);
+  EXPECT_FALSE(kernel_claims(convolution_kernel(square_problem(), {"convolution_tile"}), "convolution_tile"));
+}
+
+TEST(ConvolutionStage, PacksWeightsInTheCallWhereNothingElseIsWanted) {
+  const Kernel tiles = convolution_kernel(square_problem(), {"convolution_tile", "explicit_vectors"});
+  EXPECT_TRUE(kernel_claims(tiles, "convolution_tile"));
+  EXPECT_EQ(tiles.source.find("kw_prepare"), std::string::npos);
+}
+
+TEST(ConvolutionFeatures, SayWhatKindItIs) {
+  const auto depthwise = convolution_problem("aten.conv1d.default", {2, 6, 50}, {6, 1, 3}, {2, 6, 24},
+                                             Json::array({list_of({2}), list_of({0}), list_of({1}), {{"const", 6}}}));
+  const auto of_depthwise = Playbook::read(depthwise, {.threads = 2});
+  ASSERT_TRUE(of_depthwise.ok());
+  Features features = of_depthwise->features();
+  EXPECT_EQ(features["has_convolution"], 1);
+  EXPECT_EQ(features["is_depthwise"], 1);
+  EXPECT_EQ(features["convolution_stride"], 2);
+  EXPECT_EQ(features["convolution_taps"], 3);
+  EXPECT_EQ(features["weights_in_convolution"], 1);
+  const auto pixels = convolution_problem("aten.conv2d.default", {2, 6, 9, 9}, {8, 6, 1, 1}, {2, 8, 9, 9},
+                                          Json::array({list_of({1, 1}), list_of({0, 0}), list_of({1, 1}), {{"const", 1}}}));
+  const auto of_pixels = Playbook::read(pixels, {.threads = 2});
+  ASSERT_TRUE(of_pixels.ok());
+  features = of_pixels->features();
+  EXPECT_EQ(features["has_convolution"], 0);
+  EXPECT_EQ(features["product_m"], 8);
+  EXPECT_EQ(features["product_k"], 6);
+}
+
+}  // namespace
+}  // namespace kw
