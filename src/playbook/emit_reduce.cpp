@@ -78,7 +78,8 @@ class ReduceEmitter {
 
   Expr scalar() {
     // A running sum of floats in a double is exact enough for any length; a GPU has few units for them.
-    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) && (!e_.cuda || (begin_.empty() && numel(sizes_) > kLongSum / 16));
+    const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) &&
+                      (!e_.cuda || (begin_.empty() && numel(sizes_) > kLongSum / 16));
     const DType acc_type = wide ? DType::f64 : value_.dtype;
     e_.line(fmt::format("{} {} = {};", value_type(acc_type), acc_, Emitter::identity(fn_, acc_type)));
     Index reduced;
