@@ -39,7 +39,7 @@ def main(side):
         import kernelwright_triton
 
         kernelwright_triton.activate(gpu="a100", checks=side == "vgpu")
-    import programs
+    import triton_programs as programs
 
     torch.manual_seed(0)
     calls = work(programs, torch)

@@ -9,8 +9,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in (HERE, HERE.parents[1] / "python", HERE.parents[1] / "tests" / "cuda"):
     sys.path.insert(0, str(folder))
 
-pytest.importorskip("triton")
-
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):

@@ -1,16 +1,17 @@
 """What is wrong with a kernel is an exception that names the line of the user's Python, the program and the thread."""
 
+import pathlib
 import pickle
 import re
 
-import bugs
+import triton_bugs as bugs
 import kernelwright_triton
-import programs
+import triton_programs as programs
 import pytest
 import torch
-from conftest import HERE
 
-SOURCE = (HERE / "bugs.py").read_text(encoding="utf-8").splitlines()
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = (HERE / "triton_bugs.py").read_text(encoding="utf-8").splitlines()
 EXPECTED = {number: kind for number, line in enumerate(SOURCE, 1) for kind in re.findall(r"# expect: (\w+)", line)}
 
 
@@ -30,8 +31,8 @@ def test_bug_is_found_on_its_line(bug):
         bug()
     for finding in caught.value.findings:
         assert expected.get(finding.line) == finding.kind, f"{finding}\nline {finding.line}, not {expected}"
-        assert finding.file == str(HERE / "bugs.py")
-    assert caught.value.line in expected and f"bugs.py:{caught.value.line}: " in str(caught.value)
+        assert finding.file == str(HERE / "triton_bugs.py")
+    assert caught.value.line in expected and f"triton_bugs.py:{caught.value.line}: " in str(caught.value)
 
 
 def test_an_error_has_fields_and_can_be_pickled():

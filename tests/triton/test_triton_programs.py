@@ -1,16 +1,17 @@
 """Triton programs as users write them: right by PyTorch, and the same as in Triton's interpreter. All checks are on: no finding."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
-import cases
-import programs
+import triton_cases as cases
+import triton_programs as programs
 import pytest
 import torch
 import triton
-from conftest import HERE
 
+HERE = pathlib.Path(__file__).resolve().parent
 FAST = {("vector_add", cases.HALF), ("softmax", cases.FLOAT), ("matmul", cases.HALF), ("layer_norm", cases.FLOAT)}
 ALL = [pytest.param(case, dtype, id=f"{case.__name__}-{str(dtype)[6:]}",
                     marks=[] if (case.__name__, dtype) in FAST else pytest.mark.slow)
@@ -33,7 +34,7 @@ def interpreted(tmp_path_factory):
     """The answers of Triton's interpreter, from a process of its own: it has to be chosen before kernels are defined."""
     file = tmp_path_factory.mktemp("interpreter") / "answers.pt"
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    subprocess.run([sys.executable, str(HERE / "cases.py"), str(file)], env=environment, check=True, timeout=1200)
+    subprocess.run([sys.executable, str(HERE / "triton_cases.py"), str(file)], env=environment, check=True, timeout=1200)
     return torch.load(file)
 
 

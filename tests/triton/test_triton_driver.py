@@ -3,7 +3,7 @@
 import collections
 
 import kernelwright_triton
-import programs
+import triton_programs as programs
 import pytest
 import torch
 import triton
@@ -107,6 +107,13 @@ def test_do_bench_says_that_it_is_an_estimate():
     with pytest.warns(UserWarning, match="an estimate for .*A100.*, not a measurement"):
         first = triton.testing.do_bench(lambda: programs.vector_add(x, x))
     assert 1e-4 < first < 1 and first == triton.testing.do_bench(lambda: programs.vector_add(x, x))
+
+
+def test_an_autotuned_kernel_inside_of_do_bench_is_estimated_without_its_trials():
+    x = torch.ones(2048)
+    programs.tuned_scale_kernel.cache.clear()
+    with_trials = triton.testing.do_bench(lambda: programs.tuned_scale(x, 2.0))
+    assert with_trials == triton.testing.do_bench(lambda: programs.tuned_scale(x, 2.0))
 
 
 def test_a_tensor_that_is_not_on_the_cpu_is_refused():
