@@ -26,6 +26,7 @@ bench: build  ## run the benchmarks; best on an idle machine
 	@found=0; for program in build/release/bin/*_bench; do \
 	  [ -x "$$program" ] || continue; found=1; "$$program" || exit 1; done; \
 	  [ $$found = 1 ] || { echo "no benchmark was built in build/release/bin" >&2; exit 1; }
+	@.venv/bin/python bench/triton/triton_bench.py
 
 format:  ## rewrite the C++ files as clang-format has it
 	@tools/check-format --fix

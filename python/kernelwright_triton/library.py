@@ -68,7 +68,7 @@ class Device:
         self.facts = json.loads(self.text())
         self.checks, self.counters, self.threads, self.timeout = checks, counters, threads, timeout
         self.estimated_seconds = None  # summed up while estimating() is there
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._apply(counters, threads)
 
     def text(self):
@@ -88,15 +88,17 @@ class Device:
 
     @contextmanager
     def estimating(self):
-        """Adds up the estimates of the launches inside. On one thread, so that the caches' counts are the same each time."""
+        """Adds up the estimates of the launches inside, but for those of another one of these inside of it. On one thread, so that
+        the caches' counts are the same each time."""
         with self._lock:
-            self.estimated_seconds = 0.0
+            outer, self.estimated_seconds = self.estimated_seconds, 0.0
             self._apply(True, 1)
             try:
                 yield self
             finally:
-                self._apply(self.counters, self.threads)
-                self.estimated_seconds = None
+                self.estimated_seconds = outer
+                if outer is None:
+                    self._apply(self.counters, self.threads)
 
     def last_counters(self):
         """What the last launch with counters did, as `vgpu profile --json` has it."""
@@ -128,17 +130,16 @@ class Kernel:
         device = self.device
         library = device.library
         answer = library.kw_vgpu_launch(self.handle, shape, shared, parameters, len(parameters), ranges, range_count)
-        if not answer:
-            if device.estimated_seconds is not None:
-                device.estimated_seconds += library.kw_vgpu_estimate(device.handle)
-            return
-        text = device.text()
-        if answer & PRINTED:
-            printed(device.take_printed())
-        if answer & FAILED:
-            raise UnsupportedError(f"'{self.name}' could not be launched: {text}")
-        if answer & FINDINGS:
-            raise VirtualGpuError(Finding.from_json(each) for each in json.loads(text))
+        if answer:
+            text = device.text()
+            if answer & PRINTED:
+                printed(device.take_printed())
+            if answer & FAILED:
+                raise UnsupportedError(f"'{self.name}' could not be launched: {text}")
+            if answer & FINDINGS:
+                raise VirtualGpuError(Finding.from_json(each) for each in json.loads(text))
+        if device.estimated_seconds is not None:
+            device.estimated_seconds += library.kw_vgpu_estimate(device.handle)
 
     def unload(self):
         if self.handle:

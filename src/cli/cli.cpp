@@ -264,10 +264,11 @@ int run_cli(int argc, char** argv) {
   ModelCommandOptions model;
   auto* model_command = add_model_command(app, model, json);
 
-  auto* vgpu_command = app.add_subcommand("vgpu", "CUDA programs without a GPU: run, checked and counted on a virtual one");
+  auto* vgpu_command =
+      app.add_subcommand("vgpu", "CUDA and Triton programs without a GPU: run, checked and counted on a virtual one");
   vgpu_command->require_subcommand(1);
-  auto* vgpu_run_command =
-      vgpu_command->add_subcommand("run", "vgpu run [options] FILE.cu [arguments...]: compile and run a CUDA program");
+  auto* vgpu_run_command = vgpu_command->add_subcommand(
+      "run", "vgpu run [options] FILE.cu|FILE.py [arguments...]: a CUDA program, or a Python program with Triton kernels");
   add_vgpu_options(*vgpu_run_command, vgpu, json);
   auto* vgpu_profile_command =
       vgpu_command->add_subcommand("profile", "the same, then counters by source line and an estimate of the time on the GPU");

@@ -194,6 +194,8 @@ std::string profile_text(const vgpu::GpuSheet& sheet, const vgpu::ProgramReport&
     if (const auto found = facts.find(first.kernel); found != facts.end())
       text += fmt::format("  ptxas           {} registers, {} bytes of spills, {} bytes of stack\n", found->second.registers,
                           found->second.spill_store_bytes + found->second.spill_load_bytes, found->second.stack_bytes);
+    else if (first.registers > 0)
+      text += fmt::format("  ptxas           {} registers\n", first.registers);
     text +=
         counters_text(profile.counters) + estimate_text(sheet, profile.estimate) + lines_text(profile.counters, source, most_lines);
   }

@@ -4,7 +4,7 @@ import re
 
 from project import ROOT, project_files, read_text
 
-TOP = "apps|src|oracle|knowledge|prompts|problems|tests|bench|docs|cmake|tools"
+TOP = "apps|src|oracle|python|knowledge|prompts|problems|tests|bench|docs|cmake|tools"
 # A path in backticks, or the first word of a line of a folder map.
 MENTION = re.compile(rf"`((?:{TOP})/[\w./-]*)`|^\s*((?:{TOP})/[\w./-]*)(?=\s|$)", re.MULTILINE)
 PAGE_LINES, PAGE_CHARACTERS = 60, 5000

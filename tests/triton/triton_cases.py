@@ -1,9 +1,9 @@
-"""Each program with inputs, PyTorch's answer and how far off one may be. `python cases.py FILE` computes all in Triton's interpreter
+"""Each program with inputs, PyTorch's answer and how far off one may be. `python triton_cases.py FILE` computes all in Triton's interpreter
 (or on whatever Triton finds) and saves the answers."""
 
 import sys
 
-import programs
+import triton_programs as programs
 import torch
 
 HALF, FLOAT = torch.float16, torch.float32
