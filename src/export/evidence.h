@@ -5,7 +5,7 @@
 
 namespace kw {
 
-// `folder` is where the export has the problem (original.py) and the kernel: the commands that repeat the evidence name them.
+// Where the export has the problem and the kernel: the commands that repeat the evidence name them.
 struct EvidencePlaces {
   std::string problem, kernel;
 };
