@@ -126,9 +126,10 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
     if (running.size() < resident) admit();
     // All wait for others: threads that run those may need this processor.
     idle = any_progress ? 0 : idle + 1;
-    if (idle > running.size()) std::this_thread::yield();
-    // Here for all blocks that have not ended: one whose warps spin and then meet at a barrier is never idle.
-    if (launch.past_deadline(first)) break;
+    if (idle > running.size()) {
+      std::this_thread::yield();
+      if (launch.past_deadline(first)) break;
+    }
   }
 }
 

@@ -225,29 +225,6 @@ TEST(VgpuChecks, WarpsThatWriteOtherValuesToSharedMemoryRace) {
   EXPECT_EQ(report.findings[0].kind, "shared_race");
 }
 
-TEST(VgpuChecks, TimeoutEndsThreadsThatPollAndThenMeet) {
-  DeviceOptions options;
-  options.launch_deadline_seconds = 0.2;
-  Rig rig(options);
-  rig.load_text(std::string(kChecksHead) + R"(
-.visible .entry poll(.param .u64 flag) {
-  .reg .b32 %r<3>; .reg .b64 %rd1; .reg .pred %p<3>;
-  ld.param.u64 %rd1, [flag];
-  mov.u32 %r1, %tid.x;
-  setp.eq.u32 %p1, %r1, 0;
-AGAIN:
-  @%p1 atom.global.add.u32 %r2, [%rd1], 0;
-  bar.sync 0;
-  setp.lt.u32 %p2, %r1, 9999;
-  @%p2 bra AGAIN;
-  ret;
-})");
-  auto* flag = rig.upload(std::vector<std::uint32_t>(1, 0), "flag");
-  const LaunchReport report = rig.run("poll", {1}, {128}, 0, flag);
-  ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ(report.findings[0].kind, "timeout");
-}
-
 TEST(VgpuChecks, LanesThatWriteDifferentValuesToOnePlace) {
   Rig rig;
   rig.load_text(std::string(kChecksHead) + R"(
