@@ -6,7 +6,7 @@
 #define KW_THREADS 128
 #endif
 
-__device__ float of_warp(float value) {
+static __device__ __forceinline__ float of_warp(float value) {
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
   return value;
 }

@@ -6,7 +6,7 @@
 #define KW_THREADS 256
 #endif
 
-__device__ float scaled(float x) { return (x > 0.0f || x != x ? x : 0.0f) * 2.5f; }
+static __device__ __forceinline__ float scaled(float x) { return (x > 0.0f || x != x ? x : 0.0f) * 2.5f; }
 
 __global__ void __launch_bounds__(KW_THREADS) scale_relu(const float* __restrict__ x, float* __restrict__ out) {
   const int i = (blockIdx.x * KW_THREADS + threadIdx.x) * 4;

@@ -15,7 +15,7 @@ struct Sum {
 
 // The result of all threads of the block, for each of them.
 template <class Join>
-__device__ float of_block(float value, Join join) {
+static __device__ __forceinline__ float of_block(float value, Join join) {
   __shared__ float parts[KW_THREADS / 32];
   for (int distance = 16; distance > 0; distance /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));
   __syncthreads();  // the parts of an earlier call have been read

@@ -7,7 +7,7 @@ using namespace cute;
 
 constexpr int kThreads = 128, kWarps = kThreads / 32;
 
-__device__ float greatest_of_warp(float value) {
+static __device__ __forceinline__ float greatest_of_warp(float value) {
   for (int distance = 16; distance > 0; distance /= 2) {
     const float other = __shfl_xor_sync(0xffffffffu, value, distance);
     value = value > other || value != value ? value : other;
@@ -15,7 +15,7 @@ __device__ float greatest_of_warp(float value) {
   return value;
 }
 
-__device__ float sum_of_warp(float value) {
+static __device__ __forceinline__ float sum_of_warp(float value) {
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
   return value;
 }
