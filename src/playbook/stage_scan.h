@@ -27,8 +27,9 @@ void close_flat_loop(StageWriter& writer, const Shape& shape);
 VarId open_part(Emitter& emitter, const std::string& hint, std::int64_t extent, const std::string& begin, const std::string& end,
                 bool vector);
 
-// The same in vectors up to `end`: where a whole vector does not end there, the last one begins before the one before it has ended, and writes what is there
-// once more. Needs kMostLanes positions for that; with fewer, leaves_some() says that the rest is still to be done, from vector_end() on.
+// The same in vectors up to `end`: where a whole vector does not end there, the last one begins before the one before it has ended,
+// and writes what is there once more. Needs kMostLanes positions for that; with fewer, leaves_some() says that the rest is still to
+// be done, from vector_end() on.
 VarId open_vectors(Emitter& emitter, const std::string& hint, std::int64_t extent, std::int64_t begin, std::int64_t end);
 bool leaves_some(std::int64_t begin, std::int64_t end);
 
