@@ -1,7 +1,7 @@
 """The baselines: the right weights, inputs and strides, one time per call."""
 
 import pytest
-from conftest import problem_text
+from oracle_rig import problem_text
 from kw_oracle.baseline import Baselines
 from kw_oracle.errors import OracleError
 

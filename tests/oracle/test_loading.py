@@ -1,7 +1,7 @@
 """Broken problems are told apart in a sentence that names the file and the line."""
 
 import pytest
-from conftest import HEADER, problem_text
+from oracle_rig import HEADER, problem_text
 from kw_oracle.describe import describe
 from kw_oracle.errors import OracleError
 from kw_oracle.loading import build_model, load_problem

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 import torch
-from conftest import Process
+from oracle_rig import Process
 from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError
 

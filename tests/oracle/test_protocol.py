@@ -1,7 +1,7 @@
 """The protocol over real pipes: every request has one answer, and nothing that a problem does harms the next."""
 
 import pytest
-from conftest import problem_text
+from oracle_rig import problem_text
 
 ADD_ONE = {"forward": "return x + 1", "inputs": "[torch.randn(4, 8)]"}
 
