@@ -1,5 +1,6 @@
 """What tests of the oracle make themselves: the text of a problem, and the oracle as a process."""
 
+import itertools
 import json
 import os
 import pathlib
