@@ -70,9 +70,7 @@ Result<int> run_best(const BestOptions& options, Output& output) {
   KW_TRY(const auto winner, archive.runs().individual(best->id, best->winner));
   KW_TRY(const auto machine, archive.find_machine(best->machine_id));
   if (!winner || !machine) return internal_error(fmt::format("the archive lacks the winner or the machine of run {}", best->id));
-  if (!options.out.empty())
-    KW_CHECK(write_file_atomically(options.out,
-                                   provenance(*best, *machine) + with_knobs(winner->kernel.source, winner->proposal.knobs)));
+  if (!options.out.empty()) KW_CHECK(write_file_atomically(options.out, handed_over(*best, *winner, *machine)));
   std::string text = fmt::format("{}  run {}, kernel {}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
                                  best->winner, confirmed);
   text += text_of(*best->confirmed, output.paint());

@@ -165,8 +165,7 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
                                              outcome.run.options.is_estimated() ? ".cu" : ".cpp")
                                : options.out;
     KW_TRY(const Machine machine, this_machine({}));
-    KW_CHECK(
-        write_file_atomically(file, provenance(outcome.run, machine) + with_knobs(winner.kernel.source, winner.proposal.knobs)));
+    KW_CHECK(write_file_atomically(file, handed_over(outcome.run, winner, machine)));
   }
   std::string text = run_text(outcome.run, outcome.individuals, output.paint());
   text += stages_text(outcome.clock, outcome.run.elapsed_seconds);

@@ -14,6 +14,7 @@
 #include "cli/live_view.h"
 #include "report/page.h"
 #include "report/suite_text.h"
+#include "suite/problem_folder.h"
 
 namespace kw {
 namespace {
@@ -37,11 +38,7 @@ Result<SuiteRequest> request_of(const BenchOptions& options) {
   request.again = options.again;
   request.unsafe_no_sandbox = options.unsafe_no_sandbox;
   request.results = options.out;
-  if (options.out.empty()) {
-    fs::path name = fs::absolute(options.folder).lexically_normal();
-    if (!name.has_filename()) name = name.parent_path();
-    request.results = name.stem().string() + "-bench";
-  }
+  if (options.out.empty()) request.results = fs::path(name_of_folder(options.folder)).stem().string() + "-bench";
   return request;
 }
 

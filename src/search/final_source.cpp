@@ -43,4 +43,8 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
   return text + "//\n";
 }
 
+std::string handed_over(const RunRecord& run, const Individual& individual, const Machine& machine) {
+  return provenance(run, machine) + with_knobs(individual.kernel.source, individual.proposal.knobs);
+}
+
 }  // namespace kw

@@ -12,4 +12,7 @@ std::string with_knobs(const std::string& source, const KnobValues& knobs);
 // A comment of a few lines: the run, the problem, what was measured where.
 std::string provenance(const RunRecord& run, const Machine& machine);
 
+// The whole text of a run's kernel for a file of its own: both of these.
+std::string handed_over(const RunRecord& run, const Individual& individual, const Machine& machine);
+
 }  // namespace kw

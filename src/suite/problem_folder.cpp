@@ -65,6 +65,11 @@ bool counts_before(const std::string& a, const std::string& b) {
   return a < b;  // 01 and 1
 }
 
+std::string name_of_folder(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 Result<ProblemFolder> problems_in(const fs::path& folder) {
   std::error_code gone;
   ProblemFolder found;

@@ -22,6 +22,9 @@ struct ProblemFolder {
 // All of its folders; a single file is a folder with one problem. Bad input: not there, or no problem in it.
 Result<ProblemFolder> problems_in(const fs::path& folder);
 
+// The last part of its path, however that was written: problems/level1/ is level1, and . is what it stands for.
+std::string name_of_folder(const fs::path& folder);
+
 // Numbers in names by their value: level1/2_x before level1/10_y.
 bool counts_before(const std::string& a, const std::string& b);
 

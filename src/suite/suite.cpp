@@ -43,8 +43,7 @@ class Suite {
  private:
   [[nodiscard]] SuiteRecord blank(const ProblemFolder& folder) const {
     SuiteRecord record;
-    record.name = fs::absolute(request_.folder).lexically_normal().filename().string();
-    if (record.name.empty()) record.name = fs::absolute(request_.folder).lexically_normal().parent_path().filename().string();
+    record.name = name_of_folder(request_.folder);
     record.settings = request_.settings;
     record.machine = fmt::format("{}, {} core{}", machine_.cpu_model, machine_.cores, machine_.cores == 1 ? "" : "s");
     for (const FolderProblem& problem : folder.problems) record.problems.push_back(problem.name);
@@ -152,7 +151,7 @@ class Suite {
     row.kernel = fmt::format("kernels/{}.cpp", row.problem);
     const fs::path file = request_.results / row.kernel;
     KW_CHECK(make_folders(file.parent_path()));
-    return write_file_atomically(file, provenance(run, machine_) + with_knobs(winner.kernel.source, winner.proposal.knobs));
+    return write_file_atomically(file, handed_over(run, winner, machine_));
   }
 
   // The last diagnosis stands for all: kernels of one problem mostly fail for the same reason.
