@@ -5,9 +5,13 @@ installed into a fresh environment, and measured there in turns with the origina
     bench/export/export_bench.py                       searches a minute for each problem first
     bench/export/export_bench.py --home HOME 1 4 7     the winners of these runs of the archive in HOME
     bench/export/export_bench.py --again               claims measured anew, right before each export's own measurement
+    bench/export/export_bench.py --work FOLDER --prepare
+                                                       all that takes long and needs no quiet: searches, exports, builds; then, on an idle machine,
+    bench/export/export_bench.py --work FOLDER --again the measurements alone
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -42,6 +46,21 @@ def searched(work: pathlib.Path, seconds: int) -> list[str]:
             for problem in PROBLEMS]
 
 
+def prepared(work: pathlib.Path, choices) -> list[dict]:
+    """The packages, installed into an environment in that folder: made now, or by an earlier call with --prepare."""
+    listing = work / "packages.json"
+    if listing.is_file():
+        return json.loads(listing.read_text(encoding="utf-8"))
+    python = environment(work / "environment")
+    packages = []
+    for number in choices.runs or searched(work, choices.search_seconds):
+        made = json.loads(run([PROGRAM, "export", number, "--as", "torch", "--out", work / f"run{number}", "--json"]))
+        run([python, "-m", "pip", "install", "--no-deps", made["out"]])
+        packages.append({"name": made["name"], "folder": made["out"], "python": str(python)})
+    listing.write_text(json.dumps(packages), encoding="utf-8")
+    return packages
+
+
 def claim_again(package: pathlib.Path, name: str, seconds: float) -> dict:
     sources = package / "src" / name
     found = json.loads(run([PROGRAM, "measure", sources / "original.py", sources / "sources" / "kernel.cpp", "--baseline", "eager", "--time", seconds, "--again", "--json"]))
@@ -63,24 +82,27 @@ def main() -> None:
     parser.add_argument("--search-seconds", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=15, help="of timing for each measurement (default 15)")
     parser.add_argument("--again", action="store_true", help="measure each claim anew")
+    parser.add_argument("--work", help="a folder that keeps the packages and their environment")
+    parser.add_argument("--prepare", action="store_true", help="measure nothing yet; goes with --work")
     choices = parser.parse_args()
+    if choices.prepare and choices.work is None:
+        parser.error("--prepare goes with --work FOLDER")
     if choices.home:
         os.environ["KERNELWRIGHT_HOME"] = choices.home
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        python = environment(work / "environment")
-        runs = choices.runs or searched(work, choices.search_seconds)
+    with tempfile.TemporaryDirectory() if choices.work is None else contextlib.nullcontext(choices.work) as folder:
+        work = pathlib.Path(folder).resolve()
+        work.mkdir(parents=True, exist_ok=True)
+        packages = prepared(work, choices)
+        if choices.prepare:
+            return print(f"{len(packages)} packages are ready: measure them with --work {work}")
         print("| kernel | claimed | in PyTorch | as the process is | a call: kernel, original | within 10% |\n|---|---|---|---|---|---|")
-        for number in runs:
-            made = json.loads(run([PROGRAM, "export", number, "--as", "torch", "--out", work / f"run{number}", "--json"]))
-            name, package = made["name"], pathlib.Path(made["out"])
-            run([python, "-m", "pip", "install", "--no-deps", package])
-            measure = [python, "-m", f"{name}.measure", "--json", "--seconds", choices.seconds]
-            again = claim_again(package, name, choices.seconds) if choices.again else None
+        for each in packages:
+            measure = [each["python"], "-m", f"{each['name']}.measure", "--json", "--seconds", choices.seconds]
+            again = claim_again(pathlib.Path(each["folder"]), each["name"], choices.seconds) if choices.again else None
             found = json.loads(run(measure, cwd=work))
             as_is = json.loads(run([*measure, "--as-is"], cwd=work))["measured"]["eager"]
             claim, inside = again or found["claimed"]["eager"], found["measured"]["eager"]
-            print(f"| {name} | {of(claim)} | {of(inside)} | {of(as_is)} | {inside['seconds'] * 1e3:.3g} ms, {inside['original_seconds'] * 1e3:.3g} ms | "
+            print(f"| {each['name']} | {of(claim)} | {of(inside)} | {of(as_is)} | {inside['seconds'] * 1e3:.3g} ms, {inside['original_seconds'] * 1e3:.3g} ms | "
                   f"{'yes' if near(inside, claim) else 'no'} |", flush=True)
     print(f"\n{time.strftime('%Y-%m-%d', time.gmtime())}, {os.cpu_count()} cores", file=sys.stderr)
 

@@ -10,7 +10,7 @@
 // x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) = 1 + expm1; n is in the low bits of `shifted`, the others fall off its left end with
 // << 23.
 struct kw_exp_parts {
-  kw_ivec shifted;
+  kw_uvec shifted;
   kw_vec expm1;
 };
 KW_INLINE kw_exp_parts kw_split_exp(kw_vec x) {
@@ -21,21 +21,21 @@ KW_INLINE kw_exp_parts kw_split_exp(kw_vec x) {
   const kw_vec high = r * 1.9875691500e-4f + 1.3981999507e-3f;  // short chains, for machines that do several things at once
   const kw_vec middle = r * 8.3334519073e-3f + 4.1665795894e-2f;
   const kw_vec low = r * 1.6666665459e-1f + 5.0000001201e-1f;
-  return {(kw_ivec)shifted, ((high * s + middle) * s + low) * s + r};
+  return {(kw_uvec)shifted, ((high * s + middle) * s + low) * s + r};
 }
 
 // piece: exp_normal needs: vec exp_parts
 // exp for arguments in [-87, 88], where the result is neither infinite nor denormal; NaN gives NaN.
 KW_INLINE kw_vec kw_exp_normal(kw_vec x) {
   const kw_exp_parts e = kw_split_exp(x);
-  return (e.expm1 + 1.0f) * (kw_vec)((e.shifted << 23) + 0x3f800000);
+  return (e.expm1 + 1.0f) * (kw_vec)((e.shifted << 23) + 0x3f800000u);
 }
 
 // piece: exp needs: vec exp_parts
 // What would be denormal is 0.
 KW_INLINE kw_vec kw_exp(kw_vec x) {
   const kw_exp_parts e = kw_split_exp(x);
-  const kw_vec y = (kw_vec)((kw_ivec)(e.expm1 + 1.0f) + (e.shifted << 23));  // n is added to the exponent
+  const kw_vec y = (kw_vec)((kw_uvec)(e.expm1 + 1.0f) + (e.shifted << 23));  // n is added to the exponent
   const kw_vec finite = (kw_vec)((kw_ivec)y & ~(x < -87.3365402f));
   return x <= 88.7228317f ? finite : x + __builtin_inff();  // too large, or NaN
 }
@@ -52,7 +52,7 @@ KW_INLINE kw_vec kw_exp2(kw_vec x) {
   p = p * f + 5.550332471162809e-2f;
   p = p * f + 2.402264791363012e-1f;
   p = p * f + 6.931472028550421e-1f;
-  const kw_ivec n = (kw_ivec)shifted - 0x4b400000;
+  const kw_ivec n = (kw_ivec)((kw_uvec)shifted - 0x4b400000u);
   const kw_ivec half = n >> 1;
   return ((p * f + 1.0f) * (kw_vec)((half + 127) << 23)) * (kw_vec)((n - half + 127) << 23);
 }
@@ -61,9 +61,9 @@ KW_INLINE kw_vec kw_exp2(kw_vec x) {
 KW_INLINE kw_vec kw_expm1(kw_vec x) {
   // Past these the result is infinite, or -1.
   const kw_exp_parts e = kw_split_exp(kw_at_least(kw_at_most(x, kw_splat(89.0f)), kw_splat(-80.0f)));
-  const kw_vec half_scale = (kw_vec)((e.shifted << 23) + 0x3f000000);  // 2^128 is no float, 2^127 is
+  const kw_vec half_scale = (kw_vec)((e.shifted << 23) + 0x3f000000u);  // 2^128 is no float, 2^127 is
   const kw_vec y = (half_scale * e.expm1 + (half_scale - 0.5f)) * 2.0f;
-  return e.shifted == 0x4b400000 ? e.expm1 : y;
+  return e.shifted == 0x4b400000u ? e.expm1 : y;
 }
 
 // piece: tanh needs: vec splat at_most at_least exp_parts
@@ -71,7 +71,7 @@ KW_INLINE kw_vec kw_expm1(kw_vec x) {
 KW_INLINE kw_vec kw_tanh(kw_vec x) {
   const kw_vec one_from_here = kw_splat(18.2f);
   const kw_exp_parts e = kw_split_exp(kw_at_least(kw_at_most(x + x, one_from_here), -one_from_here));
-  const kw_vec scale = (kw_vec)((e.shifted << 23) + 0x3f800000);
+  const kw_vec scale = (kw_vec)((e.shifted << 23) + 0x3f800000u);
   const kw_vec m = scale * e.expm1 + (scale - 1.0f);
   return m / (m + 2.0f);
 }

@@ -11,7 +11,7 @@ struct kw_log_parts {
   kw_vec f;
 };
 KW_INLINE kw_log_parts kw_split_log(kw_vec x) {
-  const kw_ivec above_root = (kw_ivec)x - 0x3f3504f3;
+  const kw_ivec above_root = (kw_ivec)((kw_uvec)x - 0x3f3504f3u);
   return {above_root >> 23, (kw_vec)((above_root & 0x7fffff) + 0x3f3504f3) - 1.0f};
 }
 // The same for every x > 0: a denormal one is scaled first.

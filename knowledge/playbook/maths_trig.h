@@ -36,5 +36,5 @@ KW_INLINE kw_vec kw_cos(kw_vec x) {
   if (kw_any(kw_abs(x) > 8192.0f)) return kw_each(x, [](float v) { return std::cos(v); });
   const kw_trig_parts t = kw_split_trig(x);
   const kw_vec y = (t.quadrant & 1) != 0 ? t.sine : t.cosine;
-  return (kw_vec)((kw_ivec)y ^ (((t.quadrant + 1) & 2) << 30));
+  return (kw_vec)((kw_ivec)y ^ ((((t.quadrant & 3) + 1) & 2) << 30));
 }

@@ -15,6 +15,7 @@ constexpr int kw_lanes = 4;
 #endif
 typedef float kw_vec __attribute__((vector_size(4 * kw_lanes)));
 typedef int kw_ivec __attribute__((vector_size(4 * kw_lanes)));
+typedef unsigned kw_uvec __attribute__((vector_size(4 * kw_lanes)));  // bits of floats, which may overflow
 typedef kw_ivec kw_mask;  // what comparisons of vectors give: all bits of a lane, or none
 
 // piece: intrinsics needs:

@@ -3,7 +3,6 @@ allocation of its outputs is part of the call."""
 
 import gc
 import itertools
-import json
 import pathlib
 import sys
 import time
@@ -14,9 +13,8 @@ import torch
 from kw_oracle.errors import OracleError, bad_request, one_line, unsupported
 from kw_oracle.loading import blamed_on, load_problem
 from kw_oracle.pinning import one_thread_a_core, openmp_libraries
-from kw_oracle.storage import read_tensors
+from kw_oracle.stored_set import stored_inputs, stored_subject
 from kw_oracle.subject import Subject
-from kw_oracle.tensors import Arguments, copy_of, span_of, with_memory
 
 _WARMING_CALLS = 3
 
@@ -32,37 +30,6 @@ class Baseline:
     openmp: list  # the libraries whose threads its calls use
 
 
-def _read_set(folder: pathlib.Path) -> dict:
-    try:
-        return json.loads((folder / "set.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise bad_request(f"{folder / 'set.json'}: cannot be read ({one_line(error)})",
-                          "materialise the folder first") from None
-
-
-def _owned(stored: torch.Tensor, like: torch.Tensor, path: pathlib.Path, name: str) -> torch.Tensor:
-    """The stored memory in memory of our own, with the strides that forward() is used to."""
-    if stored.numel() != span_of(like.shape, like.stride()) or stored.dtype != like.dtype:
-        raise bad_request(f"{path}: '{name}' does not fit the problem", "materialise the folder again")
-    return copy_of(with_memory(stored, like))
-
-
-def _load_all(likes: dict[str, torch.Tensor], path: pathlib.Path) -> dict[str, torch.Tensor]:
-    stored = read_tensors(path)
-    if stored.keys() != likes.keys():
-        raise bad_request(f"{path}: holds {sorted(stored)} and not {sorted(likes)}", "materialise the folder again")
-    return {name: _owned(stored[name], like, path, name) for name, like in likes.items()}
-
-
-def _load_inputs(subject: Subject, folder: pathlib.Path, described: dict) -> Arguments:
-    given = subject.inputs(int(described.get("seed", 0)))
-    values = _load_all(given.tensors(), folder / "inputs.safetensors")
-    for name, number in given.scalars().items():
-        stored = described.get("scalars", {}).get(name, number)
-        values[name] = type(number)(stored)
-    return given.with_values(values)
-
-
 class Baselines:
     def __init__(self):
         self.loaded_: dict[int, Baseline] = {}
@@ -76,12 +43,8 @@ class Baselines:
         problem = load_problem(file)
         default_dtype = torch.get_default_dtype()
         paths = [pathlib.Path(folder) for folder in folders]
-        sets = [_read_set(path) for path in paths]
-        if sets[0].get("source_hash") != problem.source_hash:
-            raise bad_request(f"{paths[0]}: was made from another version of {file}", "materialise the folder again")
-        subject = Subject(problem, int(sets[0].get("weights_seed", 0)))
-        subject.install(_load_all(subject.state(), paths[0] / "weights.safetensors"))
-        arguments = [_load_inputs(subject, path, described).call() for path, described in zip(paths, sets)]
+        subject = stored_subject(problem, paths[0])
+        arguments = [stored_inputs(subject, path).call() for path in paths]
 
         torch.set_num_threads(threads)
         call, seconds = subject.model, 0.0

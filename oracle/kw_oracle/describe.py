@@ -9,6 +9,7 @@ from kw_oracle.flops import count_flops
 from kw_oracle.graph import export_graph
 from kw_oracle.loading import Problem, load_problem
 from kw_oracle.sensitivity import sensitivity_of
+from kw_oracle.signature import call_form
 from kw_oracle.subject import Subject, same_bits, same_outputs
 from kw_oracle.tensors import Arguments, bytes_of, copy_of, spec_of
 
@@ -102,6 +103,7 @@ def describe(file: str, progress) -> dict:
         "inputs": given.specs(taken),
         "parameters": [spec_of(entry.name, entry.kind, state[entry.name], taken) for entry in subject.entries],
         "outputs": [spec_of(name, "output", tensor, taken) for name, tensor in outputs.items()],
+        "call": call_form(subject, given),
     }
     progress("exporting the graph")
     graph, graph_error = export_graph(subject, given)

@@ -141,3 +141,20 @@ def vary(given: Arguments, distribution: str, seed: int, stage: int = 0) -> Argu
         elif isinstance(leaf, float) and stage < 2 and distribution != "nudged":
             values[name] = leaf * _uniform(0.5, 1.5, draw)
     return given.with_values(values)
+
+
+def redraw_nearby(given: Arguments, number: int) -> Arguments:
+    """The same inputs but for the last digits of each value: towards zero, so that no sign and no bound is crossed. Large enough that every
+    rounding of a sum is another one, small enough that what nearly cancels or ties still does."""
+    values = {}
+    for index, (name, leaf) in enumerate(zip(given.names, given.leaves)):
+        if not isinstance(leaf, torch.Tensor) or not leaf.is_floating_point() or leaf.numel() == 0:
+            continue
+        memory = memory_of(leaf).clone()
+        if structure_of(memory.float()).labels:
+            continue
+        draw = _generator("nearby", number, index)
+        share = max(2.0**-16, 4 * torch.finfo(memory.dtype).eps)
+        memory.copy_(memory.double() * (1 - share * torch.rand(memory.shape, generator=draw, dtype=torch.float64)))
+        values[name] = memory.as_strided(leaf.shape, leaf.stride())
+    return given.with_values(values)

@@ -1,6 +1,7 @@
 """The module's ATen graph as JSON, from torch.export: every operation with all its arguments, shapes and dtypes. Nothing
 is decomposed or simplified beyond making in-place operations functional."""
 
+import contextlib
 import math
 
 import torch
@@ -111,11 +112,35 @@ def _is_plain(program) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def _attributes_as_buffers(subject: Subject):
+    """Tensors that are plain attributes are buffers meanwhile: of these, torch.export follows what forward() writes into them."""
+    plain = [entry for entry in subject.entries if entry.item is None and isinstance(vars(entry.owner).get(entry.key), torch.Tensor)]
+    held = [(entry.owner, entry.key, vars(entry.owner).pop(entry.key)) for entry in plain]
+    for owner, key, tensor in held:
+        owner.register_buffer(key, copy_of(tensor), persistent=False)
+    try:
+        yield
+    finally:
+        for owner, key, tensor in held:
+            delattr(owner, key)
+            vars(owner)[key] = tensor
+
+
 def _exported(subject: Subject, inputs: Arguments):
     """The exported program; forward()'s own arguments stay as they are."""
-    copies = inputs.mapped(copy_of)
-    program = torch.export.export(subject.model, tuple(copies.call()), strict=False)
-    return program if _is_plain(program) else program.run_decompositions({})
+    def program():
+        copies = inputs.mapped(copy_of)
+        exported = torch.export.export(subject.model, tuple(copies.call()), strict=False)
+        return exported if _is_plain(exported) else exported.run_decompositions({})
+
+    try:
+        return program()
+    except RuntimeError as error:
+        if "mutated in the forward" not in str(error):
+            raise
+    with _attributes_as_buffers(subject):
+        return program()
 
 
 def _state_name(subject: Subject, program, spec) -> str | None:

@@ -141,11 +141,15 @@ def _constructor_arguments(problem: Problem, given) -> tuple[list, dict]:
     return list(given), {}
 
 
-def build_model(problem: Problem, weights_seed: int) -> torch.nn.Module:
-    seed_everything(weights_seed)
+def constructor_arguments(problem: Problem, seed: int = 0) -> tuple[list, dict]:
+    seed_everything(seed)
     with blamed_on(problem, "get_init_inputs()"):
         given = problem.module.get_init_inputs()
-    args, kwargs = _constructor_arguments(problem, given)
+    return _constructor_arguments(problem, given)
+
+
+def build_model(problem: Problem, weights_seed: int) -> torch.nn.Module:
+    args, kwargs = constructor_arguments(problem, weights_seed)
     with blamed_on(problem, "Model()"):
         seed_everything(weights_seed)
         model = problem.module.Model(*args, **kwargs).eval()

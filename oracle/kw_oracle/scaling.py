@@ -111,8 +111,12 @@ def sizes_of(path: pathlib.Path, source: bytes) -> Sizes:
                  float(sum(each.numel() * each.element_size() for each in memory)))
 
 
+def is_called_a_batch(number: Number) -> bool:
+    return bool(_BATCH.search(number.name))
+
+
 def _is_batch(number: Number, path: pathlib.Path, source: bytes, whole: Sizes) -> bool:
-    is_named = bool(_BATCH.search(number.name))
+    is_named = is_called_a_batch(number)
     if not is_named and _MEANING.search(number.name):
         return False
     smaller = number.value // 2
@@ -141,7 +145,7 @@ def _leads(whole: Sizes, less: Sizes) -> bool:
 def batches_of(path: pathlib.Path, source: bytes, whole: Sizes) -> list[Number]:
     """Those with a batch's name first."""
     found = [number for number in numbers_of(source) if _is_batch(number, path, source, whole)]
-    return sorted(found, key=lambda number: not _BATCH.search(number.name))
+    return sorted(found, key=lambda number: not is_called_a_batch(number))
 
 
 def seconds_of(path: pathlib.Path, source: bytes) -> float:

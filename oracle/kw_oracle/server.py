@@ -16,7 +16,9 @@ from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError, bad_request, one_line
 from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
+from kw_oracle.nearby import nearby_noise
 from kw_oracle.protocol import encode, field, parse_request, seed_field
+from kw_oracle.reducing import reduce
 from kw_oracle.scaling import scale
 from kw_oracle.sample import sample
 from kw_oracle.signature import signature
@@ -31,9 +33,11 @@ class Server:
             "hello": self.hello,
             "describe": self.describe,
             "scale": self.scale,
+            "reduce": self.reduce,
             "signature": self.signature,
             "sample": self.sample,
             "materialise": self.materialise,
+            "nearby": self.nearby,
             "baseline_load": self.baseline_load,
             "baseline_block": self.baseline_block,
             "baseline_unload": self.baseline_unload,
@@ -87,6 +91,12 @@ class Server:
             raise bad_request("scale needs 'seconds' or 'bytes', above 0")
         return scale(field(request, "problem", str), limits["seconds"], limits["bytes"], progress)
 
+    def reduce(self, request: dict, progress) -> dict:
+        work = field(request, "work", float)
+        if work <= 0:
+            raise bad_request("reduce needs 'work', above 0")
+        return reduce(field(request, "problem", str), work, progress)
+
     def signature(self, request: dict, progress) -> dict:
         return signature(field(request, "problem", str), progress)
 
@@ -104,6 +114,10 @@ class Server:
             precision=field(request, "precision", str, "float32", PRECISIONS),
         )
         return materialise(order, progress)
+
+    def nearby(self, request: dict, progress) -> dict:
+        return nearby_noise(field(request, "problem", str), field(request, "folder", str),
+                            field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def baseline_load(self, request: dict, progress) -> dict:
         folders = field(request, "folders", list)

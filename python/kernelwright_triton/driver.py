@@ -31,7 +31,7 @@ class Utils:
         if not isinstance(binary, bytes) or not binary.startswith(MAGIC):
             raise UnsupportedError(f"'{name}' was compiled before kernelwright_triton.activate(): call it first")
         ptx, facts = unpackage(binary)
-        kernel = Kernel(self._device, name, ptx, facts["registers"])
+        kernel = Kernel(self._device, name, ptx, facts)
         return kernel, kernel, facts["registers"], facts["stack_bytes"] // 4, self._device.facts["threads"]
 
     def unload_module(self, kernel):

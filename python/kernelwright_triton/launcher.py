@@ -8,9 +8,9 @@ from triton.backends.driver import decompose_descriptor, expand_signature, wrap_
 
 from .errors import UnsupportedError
 
-_CODES = {"i1": "?", "u1": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
+CODES = {"i1": "?", "u1": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
           "fp16": "e", "bf16": "H", "fp32": "f", "f32": "f", "fp64": "d"}
-_SHAPE, _RANGE = struct.Struct("=6I"), struct.Struct("=QQQ")
+_SHAPE, RANGE = struct.Struct("=6I"), struct.Struct("=QQQ")
 
 
 def bf16_bits(value):
@@ -39,7 +39,7 @@ class Layout:
         text, at = "=", 0
         # Behind the user's: pointers to scratch memory of Triton's own.
         for kind, (offset, size) in zip(kinds + ["*"] * (len(parameters) - len(kinds)), parameters):
-            code = "Q" if kind[0] == "*" else _CODES.get(kind)
+            code = "Q" if kind[0] == "*" else CODES.get(kind)
             if code is None:
                 raise UnsupportedError(f"a kernel's parameter of type '{kind}' is not known to the virtual GPU's driver")
             text += "x" * (offset - at) + code
@@ -89,6 +89,12 @@ class Launcher:
 
         self._flatten, self._expanded = flatten, [(f"argument {i}", kind) for i, kind in enumerate(expanded)]
 
+    def arguments(self, args):
+        """(names, kinds, values) of a launch's arguments, constants left out."""
+        if not self._flat:
+            return self._leaves(args)
+        return [self._signature[i][0] for i in self._places], self._kinds, [args[i] for i in self._places]
+
     def _leaves(self, args):
         """(names, kinds, values) where tuples or descriptors are among the arguments."""
         if self._expand:
@@ -112,7 +118,7 @@ class Launcher:
             raise TypeError(f"'{name}' is a tensor on '{owner.device}': the virtual GPU takes tensors on the CPU; "
                             "triton.runtime.driver.active.get_active_torch_device() is the device to make them on")
         storage = owner.untyped_storage()
-        return _RANGE.pack(storage.data_ptr(), storage.nbytes(), self._name_address(name))
+        return RANGE.pack(storage.data_ptr(), storage.nbytes(), self._name_address(name))
 
     def _scratch(self, programs):
         """Memory that Triton itself asks for, by program."""
@@ -125,11 +131,7 @@ class Launcher:
         programs = grid_x * grid_y * grid_z
         if programs <= 0:
             return
-        if self._flat:
-            values = [args[i] for i in self._places]
-            names, kinds = [self._signature[i][0] for i in self._places], self._kinds
-        else:
-            names, kinds, values = self._leaves(args)
+        names, kinds, values = self.arguments(args)
         ranges = []
         for i, kind in enumerate(kinds):
             value = values[i]

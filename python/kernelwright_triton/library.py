@@ -114,10 +114,10 @@ class Device:
 class Kernel:
     """One kernel of one module of PTX, on one device."""
 
-    def __init__(self, device, name, ptx, registers):
-        self.device, self.name = device, name
+    def __init__(self, device, name, ptx, facts):
+        self.device, self.name, self.ptx, self.facts = device, name, ptx, facts
         library = device.library
-        self.handle = library.kw_vgpu_load(device.handle, ptx.encode(), name.encode(), registers)
+        self.handle = library.kw_vgpu_load(device.handle, ptx.encode(), name.encode(), facts["registers"])
         if not self.handle:
             raise UnsupportedError(f"'{name}' does not run on the virtual GPU: {device.text()}")
         count = library.kw_vgpu_parameters(self.handle, None, None, 0)

@@ -22,7 +22,7 @@ struct TaskBrief {
   std::string precision = "float32";
   std::string dsl = "cpp";
   Features features;
-  [[nodiscard]] bool on_gpu() const { return dsl != "cpp"; }
+  [[nodiscard]] bool on_gpu() const { return is_for_gpu(dsl); }
 };
 
 // "addmm = aten.addmm(bias, x, permute) -> float32[128, 64]", a line a node; at most this many.

@@ -223,6 +223,12 @@ CodeAnswer code_of_answer(std::string_view answer, std::string_view finish, cons
     return refuse(AnswerFault::prose_in_code, fmt::format("a line of the code is a sentence: \"{}\"", prose->substr(0, 80)));
   if (const auto elided = elision_in(kernel->text))
     return refuse(AnswerFault::elided, fmt::format("a comment stands for code that is missing: \"{}\"", elided->substr(0, 80)));
+  if (declaration.starts_with("// kw:launch")) {  // OpenCL C: the launch lines decide, and there are no headers
+    if (kernel->text.find("kw:launch") == std::string::npos)
+      return refuse(AnswerFault::wrong_signature, "the code has no launch line: // kw:launch kw_kernel groups=... local=...");
+    found.code = kernel->text;
+    return found;
+  }
   if (const auto problem = signature_problem(kernel->text, declaration)) return refuse(AnswerFault::wrong_signature, *problem);
   found.code = with_missing_headers(kernel->text);
   if (found.code != kernel->text) found.mended.push_back(AnswerFault::missing_header);

@@ -1,11 +1,13 @@
 #include "agent/library.h"
 
 #include <algorithm>
+#include <regex>
 
 #include <fmt/format.h>
 
 #include "agent/cpp_shape.h"
 #include "base/json.h"
+#include "record/dsl_place.h"
 #include "strategy/lessons.h"
 
 namespace kw {
@@ -32,16 +34,22 @@ std::map<std::string, std::string> parts_by_heading(const std::string& text) {
 struct ExampleFolder {
   fs::path problems;  // with examples.json
   fs::path kernels;
-  bool cuda = false;
+  std::string extension;  // of those; empty: they are the ones in C++
 };
 
-void as_cuda(WorkedExample& example) {
-  const auto renamed = [](const std::string& file) {
-    return file.empty() ? file : fs::path(file).replace_extension(".cu").string();
+void as_other_dsl(WorkedExample& example, const std::string& extension) {
+  const auto renamed = [&](const std::string& file) {
+    return file.empty() ? file : fs::path(file).replace_extension(extension).string();
   };
   example.name = renamed(example.name);
   example.plain_source = renamed(example.plain_source);
-  example.declaration.insert(example.declaration.rfind(')'), ", cudaStream_t stream");
+  std::string& declared = example.declaration;
+  if (extension == ".cu") declared.insert(declared.rfind(')'), ", cudaStream_t stream");
+  if (extension != ".cl") return;
+  for (const auto& [cpp, opencl] :
+       {std::pair{R"(extern "C" void)", "__kernel void"}, std::pair{R"(std::int64_t)", "long"}, std::pair{R"(std::int32_t)", "int"},
+        std::pair{R"(\bbool\*)", "uchar*"}, std::pair{R"((const )?(\w+)\*)", "__global $1$2*"}})
+    declared = std::regex_replace(declared, std::regex(cpp), opencl);
 }
 
 Result<std::vector<WorkedExample>> read_examples(const ExampleFolder& from) {
@@ -61,9 +69,9 @@ Result<std::vector<WorkedExample>> read_examples(const ExampleFolder& from) {
              one.module = row.value("module", "");
              one.operations = row.value("operations", "");
              one.tensors = row.value("tensors", "");
-             if (from.cuda) as_cuda(one);
-             if (from.cuda && !fs::exists(from.kernels / one.name)) continue;
-             if (from.cuda && !fs::exists(from.kernels / one.plain_source)) one.plain_source.clear();
+             if (!from.extension.empty()) as_other_dsl(one, from.extension);
+             if (!from.extension.empty() && !fs::exists(from.kernels / one.name)) continue;
+             if (!from.extension.empty() && !fs::exists(from.kernels / one.plain_source)) one.plain_source.clear();
              all.push_back(std::move(one));
            }
            return all;
@@ -92,11 +100,14 @@ std::string advice_class(const std::string& workload_class) {
 }
 
 Result<Library> Library::load(const fs::path& root, const std::string& name_of_dsl) {
-  static const std::map<std::string, DslWords> kWords{
-      {"cpp", {}}, {"cuda-c", {"CUDA C++", "NVIDIA GPUs", "cuda"}}, {"cute", {"CUDA C++ with CuTe", "NVIDIA GPUs", "cuda"}}};
+  static const std::map<std::string, DslWords> kWords{{"cpp", {}},
+                                                      {"cuda-c", {"CUDA C++", "NVIDIA GPUs", "cuda"}},
+                                                      {"cute", {"CUDA C++ with CuTe", "NVIDIA GPUs", "cuda"}},
+                                                      {"opencl", {"OpenCL C", "OpenCL on CPUs", "c"}}};
   const auto known = kWords.find(name_of_dsl);
   if (known == kWords.end()) return bad_input(fmt::format("models write no {}", name_of_dsl), "leave --model out");
-  const bool on_gpu = name_of_dsl != "cpp";
+  const bool on_gpu = is_for_gpu(name_of_dsl);
+  const std::string extension = on_gpu ? ".cu" : name_of_dsl == "opencl" ? ".cl" : "";
   Library library;
   library.words_ = known->second;
   for (const auto& entry : entries_of(root / "prompts")) {
@@ -119,7 +130,7 @@ Result<Library> Library::load(const fs::path& root, const std::string& name_of_d
   KW_TRY(library.guide_, read_file(dsl / "guide.md"));
   KW_TRY(library.short_guide_, read_file(dsl / "guide.compact.md"));
   KW_TRY(library.pitfalls_, read_file(dsl / "pitfalls.md"));
-  KW_TRY(library.examples_, read_examples({problems / "examples", dsl / "examples", on_gpu}));
+  KW_TRY(library.examples_, read_examples({problems / "examples", dsl / "examples", extension}));
   const fs::path operations_file = problems / "operations.json";
   KW_TRY(const std::string operations, read_file(operations_file));
   KW_TRY(const Json words, parse_json(operations, operations_file.string()));

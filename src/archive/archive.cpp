@@ -141,11 +141,13 @@ Result<std::optional<Evaluation>> Archive::get_evaluation(std::int64_t id) {
   return read_evaluation(query);
 }
 
-Result<std::optional<Evaluation>> Archive::find_timed(std::string_view problem_hash, std::string_view kernel_hash,
-                                                      const KnobValues& knobs) {
-  KW_TRY(auto query, database_.prepare(std::string(kEvaluationColumns) +
-                                       "WHERE problem_hash = ?1 AND kernel_hash = ?2 AND knobs = ?3 AND timing IS NOT NULL "
-                                       "ORDER BY id DESC LIMIT 1"));
+Result<std::optional<Evaluation>> Archive::find_measured(std::string_view problem_hash, std::string_view kernel_hash,
+                                                         const KnobValues& knobs) {
+  KW_TRY(auto query,
+         database_.prepare(
+             std::string(kEvaluationColumns) +
+             "WHERE problem_hash = ?1 AND kernel_hash = ?2 AND knobs = ?3 AND (timing IS NOT NULL OR estimate IS NOT NULL) "
+             "ORDER BY id DESC LIMIT 1"));
   query.bind(1, problem_hash).bind(2, kernel_hash).bind(3, archived_text(knobs));
   return read_evaluation(query);
 }

@@ -65,9 +65,9 @@ class Archive {
   Result<std::optional<Evaluation>> find_evaluation(std::string_view key);
   Result<std::optional<Evaluation>> find_evaluation(const EvaluationKey& key) { return find_evaluation(key.key()); }
   Result<std::optional<Evaluation>> get_evaluation(std::int64_t id);
-  // The newest evaluation with a timing of this kernel with these knobs on this problem.
-  Result<std::optional<Evaluation>> find_timed(std::string_view problem_hash, std::string_view kernel_hash,
-                                               const KnobValues& knobs);
+  // The newest evaluation of this kernel with these knobs on this problem that has a timing, or an estimate for a GPU.
+  Result<std::optional<Evaluation>> find_measured(std::string_view problem_hash, std::string_view kernel_hash,
+                                                  const KnobValues& knobs);
 
   // Valid as long as the archive stays where it is.
   [[nodiscard]] RunArchive runs() const { return RunArchive(database_); }

@@ -74,7 +74,7 @@ Result<std::vector<RunSummary>> RunArchive::list(int limit) const {
          database_->prepare(
              "SELECT r.id, r.record, r.created_at, r.updated_at, count(i.run), coalesce(sum(i.verdict = 'passed'), 0), "
              "coalesce(max(json_extract(i.record, '$.speedup')), 0) FROM runs r LEFT JOIN individuals i ON i.run = r.id "
-             "GROUP BY r.id ORDER BY r.id DESC LIMIT ?1"));
+             "WHERE json_extract(r.record, '$.options.part_of') IS NULL GROUP BY r.id ORDER BY r.id DESC LIMIT ?1"));
   query.bind(1, std::int64_t{limit});
   std::vector<RunSummary> summaries;
   for (;;) {
@@ -84,6 +84,21 @@ Result<std::vector<RunSummary>> RunArchive::list(int limit) const {
     summaries.push_back({std::move(run), query.integer(4), query.integer(5), query.number(6).value_or(0)});
   }
 }
+
+Result<std::vector<RunRecord>> RunArchive::where(const std::string& field, std::string_view value) const {
+  KW_TRY(auto query, database_->prepare(fmt::format("{}WHERE json_extract(record, '{}') = ?1 ORDER BY id", kRunColumns, field)));
+  query.bind(1, value);
+  std::vector<RunRecord> runs;
+  for (;;) {
+    KW_TRY(const bool row, query.step());
+    if (!row) return runs;
+    KW_TRY(RunRecord run, read_run(query));
+    runs.push_back(std::move(run));
+  }
+}
+
+Result<std::vector<RunRecord>> RunArchive::of_problem(std::string_view name) const { return where("$.problem_name", name); }
+Result<std::vector<RunRecord>> RunArchive::parts_of(std::string_view id) const { return where("$.options.part_of", id); }
 
 Status RunArchive::add(const std::string& id, std::span<const Individual> individuals, double elapsed_seconds) {
   KW_TRY(const std::int64_t number, run_number(id));

@@ -41,7 +41,11 @@ class RunArchive {
   // Gives it an id; its problem and its machine must have been put before.
   Result<RunRecord> start(const RunRecord& run);
   Result<std::optional<RunRecord>> find(std::string_view id) const;
-  Result<std::vector<RunSummary>> list(int limit = 50) const;  // newest first
+  Result<std::vector<RunSummary>> list(int limit = 50) const;  // newest first; without searches on sub-problems
+  // Searches on problems of this name, sub-problems too; oldest first.
+  [[nodiscard]] Result<std::vector<RunRecord>> of_problem(std::string_view name) const;
+  // Searches on the sub-problems of a run, in order.
+  [[nodiscard]] Result<std::vector<RunRecord>> parts_of(std::string_view id) const;
 
   // All of a batch or none, with the time spent so far. An index that is there already is an error.
   Status add(const std::string& id, std::span<const Individual> individuals, double elapsed_seconds);
@@ -72,6 +76,7 @@ class RunArchive {
  private:
   template <typename T>
   Result<Numbered<T>> numbered(std::string_view table, std::optional<std::int64_t> limit) const;
+  [[nodiscard]] Result<std::vector<RunRecord>> where(const std::string& field, std::string_view value) const;
   Result<RunRecord> read_run(const Statement& row) const;
   Result<std::vector<Individual>> read_individuals(Statement& query, std::string_view id) const;
 

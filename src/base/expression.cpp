@@ -157,7 +157,14 @@ Result<Expression> Expression::parse(std::string_view text) {
 
 Result<double> Expression::value(const std::map<std::string, double>& names, UnknownName unknown) const {
   if (nodes_.empty()) return internal_error("an expression that was never parsed has no value");
-  return value_of(static_cast<int>(nodes_.size()) - 1, names, unknown);
+  return value_of(static_cast<int>(nodes_.size()) - 1, names, unknown, Quotient::exact);
+}
+
+Result<double> Expression::whole_value(const std::map<std::string, double>& names) const {
+  if (nodes_.empty()) return internal_error("an expression that was never parsed has no value");
+  KW_TRY(const double number, value_of(static_cast<int>(nodes_.size()) - 1, names, UnknownName::is_error, Quotient::cut_off));
+  if (!is_whole(number)) return bad_input(fmt::format("expression '{}' is {}, no whole number", text_, number));
+  return number;
 }
 
 Result<bool> Expression::holds(const std::map<std::string, double>& names, UnknownName unknown) const {
@@ -165,7 +172,8 @@ Result<bool> Expression::holds(const std::map<std::string, double>& names, Unkno
   return number != 0;
 }
 
-Result<double> Expression::value_of(int node, const std::map<std::string, double>& names, UnknownName unknown) const {
+Result<double> Expression::value_of(int node, const std::map<std::string, double>& names, UnknownName unknown,
+                                    Quotient quotient) const {
   const Node& n = nodes_[static_cast<std::size_t>(node)];
   const std::string& op = n.operation;
   const auto wrong = [this](const std::string& what) { return bad_input(fmt::format("expression '{}': {}", text_, what)); };
@@ -176,12 +184,12 @@ Result<double> Expression::value_of(int node, const std::map<std::string, double
     if (unknown == UnknownName::is_zero) return 0.0;
     return wrong(fmt::format("nothing is called '{}'", n.name));
   }
-  KW_TRY(const double left, value_of(n.left, names, unknown));
+  KW_TRY(const double left, value_of(n.left, names, unknown, quotient));
   if (op == "negative") return -left;
   if (op == "not") return left == 0 ? 1.0 : 0.0;
   if (op == "&&" && left == 0) return 0.0;
   if (op == "||" && left != 0) return 1.0;
-  KW_TRY(const double right, value_of(n.right, names, unknown));
+  KW_TRY(const double right, value_of(n.right, names, unknown, quotient));
   if (op == "&&" || op == "||") return right != 0 ? 1.0 : 0.0;
   if (op == "<") return left < right ? 1.0 : 0.0;
   if (op == "<=") return left <= right ? 1.0 : 0.0;
@@ -195,7 +203,7 @@ Result<double> Expression::value_of(int node, const std::map<std::string, double
   if (op == "*") made = left * right;
   if (op == "/") {
     if (right == 0) return wrong("division by zero");
-    made = left / right;
+    made = quotient == Quotient::cut_off ? std::trunc(left / right) : left / right;
   }
   if (op == "%") {
     if (!is_whole(left) || !is_whole(right)) return wrong(fmt::format("% takes whole numbers, not {} and {}", left, right));

@@ -22,6 +22,8 @@ class Expression {
   // Comparisons and logic give 1 or 0. The right side of && and || counts only where it decides. Division by zero, % of anything
   // but whole numbers and results that are no finite number are errors.
   [[nodiscard]] Result<double> value(const std::map<std::string, double>& names, UnknownName unknown) const;
+  // As C reckons with integers: a quotient is cut off behind the point. Unknown names are errors.
+  [[nodiscard]] Result<double> whole_value(const std::map<std::string, double>& names) const;
   // Whether the value is not 0.
   [[nodiscard]] Result<bool> holds(const std::map<std::string, double>& names, UnknownName unknown) const;
 
@@ -36,7 +38,9 @@ class Expression {
     std::string name;
     int left = -1, right = -1;
   };
-  [[nodiscard]] Result<double> value_of(int node, const std::map<std::string, double>& names, UnknownName unknown) const;
+  enum class Quotient { exact, cut_off };
+  [[nodiscard]] Result<double> value_of(int node, const std::map<std::string, double>& names, UnknownName unknown,
+                                        Quotient quotient) const;
 
   std::string text_;
   std::vector<Node> nodes_;  // the last one is the whole

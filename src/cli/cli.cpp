@@ -5,19 +5,25 @@
 #include <exception>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/version.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
 #include "cli/view_commands.h"
+#include "search/coder.h"
 
 namespace kw {
 namespace {
 
 void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
-  command.add_option("kernel", options.kernel, "the kernel's source, a .cpp or .cu file")->required();
-  command.add_option("--dsl", options.dsl, "cpp, cuda-c or cute (default: by the kernel's file)")->type_name("NAME");
+  command.add_option("kernel", options.kernel, "the kernel's source: a .cpp, .cu, .cl or .py file")->required();
+  command
+      .add_option("--dsl", options.dsl,
+                  "what it is written in (default: by the file): cpp, cuda-c, cute, triton, tilelang, opencl, kernelbench")
+      ->type_name("NAME");
   command
       .add_option("--machine", options.machine,
                   "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; it is virtual here")
@@ -32,6 +38,8 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
   command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
       ->check(CLI::Range(0.1, 86400.0));
+  command.add_flag("--allow-torch", options.allow_torch,
+                   "of a file with ModelNew: PyTorch's own operators may do work, and are reported");
   command.add_flag("--again", options.again, "evaluate even if the archive has the answer");
   command.add_flag("--fresh", options.fresh, "draw new inputs instead of cached ones");
   command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
@@ -59,7 +67,7 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
   command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
   command
       .add_option("--dsl", options.dsl,
-                  "what the kernel is written in: cpp, cuda-c or cute (default: cpp, or by the kernel's file)")
+                  "what the kernel is written in: cpp, cuda-c, cute or opencl (default: cpp, or by the kernel's file)")
       ->type_name("NAME");
   command
       .add_option("--machine", options.machine,
@@ -126,12 +134,13 @@ void add_bench_options(CLI::App& command, BenchOptions& options, bool& json) {
 
 void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& json) {
   auto* problem = command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()");
-  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default), cuda-c or cute")
-      ->check(CLI::IsMember({"cpp", "cuda-c", "cute"}));
+  command.add_option("--dsl", options.dsl, "what kernels are written in: cpp (default), cuda-c, cute, triton, tilelang or opencl")
+      ->check(CLI::IsMember(playbook_dsls()));
   command
-      .add_option("--machine", options.machine,
-                  "for cuda-c and cute: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
-                  "by estimates")
+      .add_option(
+          "--machine", options.machine,
+          "for all but cpp and opencl: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
+          "by estimates")
       ->type_name("GPU");
   command
       .add_option("--time", options.time, "how long in all, such as 60s, 5m or 1h (default 3m where --evaluations is not given)")
@@ -181,6 +190,25 @@ void add_vgpu_options(CLI::App& command, VgpuOptions& options, bool& json) {
   command.prefix_command();  // what follows the source belongs to the program
 }
 
+void add_migrate_options(CLI::App& command, MigrateOptions& options, bool& json) {
+  command.add_option("problem", options.problem, "a Python file with Model, get_inputs() and get_init_inputs()")->required();
+  command.add_option("kernel", options.kernel, "a kernel that passes on it")->required();
+  command.add_option("--to", options.to, "the DSL to write it in: cpp, cuda-c or cute")->required()->type_name("NAME");
+  command.add_option("--from", options.from, "the kernel's own DSL (default: by its file)")->type_name("NAME");
+  command
+      .add_option("--machine", options.machine,
+                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; it is virtual here")
+      ->type_name("GPU");
+  command.add_option("--out", options.out, "where the new kernel goes (default: PROBLEM-DSL.cpp or .cu here)")->type_name("FILE");
+  command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
+  command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_option("--attempts", options.attempts, "of a model (default 6)")->check(CLI::Range(1, 1000));
+  command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                   "run without a sandbox where none can be had; the result says so");
+  command.add_flag("--json", json, "print one JSON object");
+  add_model_options(command, options.model, false);
+}
+
 int report(const Result<int>& result, Output& output) {
   if (result) return *result;
   output.error(result.error());
@@ -191,7 +219,7 @@ int report(const Result<int>& result, Output& output) {
 
 int run_cli(int argc, char** argv) {
   CLI::App app{"Kernelwright: a faster kernel for a PyTorch module, proven right and honestly measured.", "kernelwright"};
-  app.set_version_flag("--version", "kernelwright 0.1.0");
+  app.set_version_flag("--version", fmt::format("kernelwright {}", kVersion));
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -213,6 +241,7 @@ int run_cli(int argc, char** argv) {
   BenchOptions bench;
   VgpuOptions vgpu;
   AgentOptions generate, repair;
+  MigrateOptions migrate;
 
   auto* optimize_command = app.add_subcommand("optimize", "search for the fastest kernel that passes, within a budget");
   add_optimize_options(*optimize_command, optimize, json);
@@ -225,7 +254,9 @@ int run_cli(int argc, char** argv) {
       ->type_name("ID");
   auto* repair_command = app.add_subcommand("repair", "a model diagnoses a kernel that fails and patches it");
   add_agent_options(*repair_command, repair, json);
-  repair_command->add_option("kernel", repair.kernel, "the kernel's source, a .cpp or .cu file")->required();
+  repair_command->add_option("kernel", repair.kernel, "the kernel's source: a .cpp, .cu, .cl or .py file")->required();
+  auto* migrate_command = app.add_subcommand("migrate", "a kernel written anew in another DSL: same problem, same outputs");
+  add_migrate_options(*migrate_command, migrate, json);
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
   runs_command->add_flag("--json", json, "print one JSON object");
@@ -297,6 +328,7 @@ int run_cli(int argc, char** argv) {
     if (*bench_command) return report(run_bench(bench, output), output);
     if (*generate_command) return report(run_generate(generate, output), output);
     if (*repair_command) return report(run_repair(repair, output), output);
+    if (*migrate_command) return report(run_migrate(migrate, output), output);
     if (*runs_command) return report(run_runs(runs, output), output);
     if (*show_command) return report(run_show(show, output), output);
     if (const auto printed = manual.run(output)) return report(*printed, output);

@@ -41,6 +41,7 @@ struct JudgeOptions {
   double compile_timeout = 120;
   bool again = false;
   bool fresh = false;
+  bool allow_torch = false;  // of a file with ModelNew: PyTorch's operators may do the work
   bool unsafe_no_sandbox = false;
   // measure only
   std::string against;  // another kernel's file
@@ -126,6 +127,20 @@ struct AgentOptions {
 };
 Result<int> run_generate(const AgentOptions& options, Output& output);
 Result<int> run_repair(const AgentOptions& options, Output& output);
+
+// A kernel in another DSL.
+struct MigrateOptions {
+  std::string problem, kernel;
+  std::string from, to;  // from: empty: by the kernel's file
+  std::string machine;
+  std::string out;
+  std::string precision = "float32";
+  int threads = 0;
+  int attempts = 6;
+  bool unsafe_no_sandbox = false;
+  ModelChoice model;
+};
+Result<int> run_migrate(const MigrateOptions& options, Output& output);
 
 struct LedgerOptions {
   std::string zone, workload_class;  // only these; empty: all

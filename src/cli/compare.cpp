@@ -71,8 +71,9 @@ Result<int> run_best(const BestOptions& options, Output& output) {
   KW_TRY(const auto machine, archive.find_machine(best->machine_id));
   if (!winner || !machine) return internal_error(fmt::format("the archive lacks the winner or the machine of run {}", best->id));
   if (!options.out.empty()) KW_CHECK(write_file_atomically(options.out, handed_over(*best, *winner, *machine)));
-  std::string text = fmt::format("{}  run {}, kernel {}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
-                                 best->winner, confirmed);
+  const std::string& dsl = best->options.dsl;
+  std::string text = fmt::format("{}  run {}, kernel {}{}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
+                                 best->winner, dsl == "cpp" ? "" : " in " + dsl, confirmed);
   text += text_of(*best->confirmed, output.paint());
   text += fmt::format("  {:<10}{}\n", "machine", machine->cpu_model);
   text += fmt::format("  {:<10}{}\n", "kernel",

@@ -3,6 +3,8 @@
 #include "dsl/problem_header.h"
 #include "machine/machine_cache.h"
 #include "problem/problem_source.h"
+#include "report/run_text.h"
+#include "search/assembly.h"
 
 namespace kw {
 
@@ -34,7 +36,10 @@ Result<int> run_describe(const DescribeOptions& options, Output& output) {
                       {"ridge", roofline.ridge},
                       {"threads", threads}};
   json["kernel"] = declaration;
-  output.result(text_of(problem, kind, machine, roofline, threads, declaration, output.paint()), json);
+  const std::vector<PartRecord> parts = parts_of_problem(problem, machine, threads);
+  if (!parts.empty()) json["sub_problems"] = parts;
+  output.result(text_of(problem, kind, machine, roofline, threads, declaration, output.paint()) + parts_text(parts, output.paint()),
+                json);
   return kPassed;
 }
 

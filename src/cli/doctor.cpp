@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "dsl/cpp.h"
+#include "dsl/opencl.h"
 #include "llm/local_model.h"
 #include "machine/machine_cache.h"
 #include "problem/oracle_client.h"
@@ -63,6 +64,20 @@ LookedFor compiler() {
     finding.present = true;
     finding.detail = *version;
   }
+  return finding;
+}
+
+LookedFor opencl_device() {
+  LookedFor finding{"OpenCL",
+                    false,
+                    false,
+                    "",
+                    "OpenCL C kernels",
+                    "apt-get install ocl-icd-libopencl1 pocl-opencl-icd opencl-headers, then make build"};
+  auto version = opencl_compiler_version();
+  finding.present = version.ok();
+  finding.detail = version ? *version : version.error().message;
+  if (!version && !version.error().hint.empty()) finding.remedy = version.error().hint;
   return finding;
 }
 
@@ -163,10 +178,11 @@ Result<int> run_doctor(const DoctorOptions& options, Output& output) {
   look("landlock", sandbox_mode(sandbox::Mode::landlock, "a Linux kernel from 5.13 on with Landlock enabled"));
   look("seccomp", call_filter());
   look("addr2line", program("addr2line", {"addr2line", "--version"}, "line numbers of crashes", "apt-get install binutils"));
+  look("OpenCL", opencl_device());
   look("nvcc", program("nvcc", {"nvcc", "--version"}, "compiling CUDA kernels", "install the CUDA toolkit"));
   look("a GPU", gpu());
   look("Triton", python_package("Triton", "triton", "Triton kernels", ".venv/bin/pip install triton"));
-  look("TileLang", python_package("TileLang", "tilelang", "TileLang kernels", ".venv/bin/pip install tilelang"));
+  look("TileLang", python_package("TileLang", "tilelang", "TileLang kernels", "tools/setup --tilelang"));
   look("CuTe", python_package("CuTe headers", "nvidia-cutlass", "CuTe kernels", ".venv/bin/pip install nvidia-cutlass"));
   look("a model", model());
 

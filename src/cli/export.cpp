@@ -40,6 +40,10 @@ Result<std::string> problem_text_of(const RunRecord& run) {
 }
 
 Status check_is_measured(const RunRecord& run) {
+  if (run.options.dsl == "opencl")
+    return bad_input(fmt::format("run {} searched a kernel in OpenCL C; exports are packages around C++", run.id),
+                     fmt::format("kernelwright show {} --kernel {} prints its source, with its launches in comments", run.id,
+                                 run.winner < 0 ? 0 : run.winner));
   if (!run.options.is_estimated()) return {};
   return bad_input(fmt::format("run {} searched a kernel in {} for {}, which is not here: it was estimated and never ran on it",
                                run.id, run.options.dsl, run.options.machine.empty() ? "a GPU" : run.options.machine),
@@ -64,8 +68,8 @@ Result<ExportSubject> subject_of(Archive& archive, const ExportOptions& options)
   if (!problem) return internal_error(fmt::format("the archive lacks the problem of run {}", subject.run.id));
   subject.problem = std::move(*problem);
   KW_TRY(subject.machine, archive.find_machine(subject.run.machine_id));
-  KW_TRY(subject.evaluation,
-         archive.find_timed(subject.run.problem_hash, sha256(subject.individual.kernel.source), subject.individual.proposal.knobs));
+  KW_TRY(subject.evaluation, archive.find_measured(subject.run.problem_hash, sha256(subject.individual.kernel.source),
+                                                   subject.individual.proposal.knobs));
   return subject;
 }
 

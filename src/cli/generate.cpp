@@ -28,9 +28,10 @@ std::string attempt_text(const Individual& attempt) {
 }
 
 Result<int> one_step(const AgentOptions& options, const Dsl& dsl, Output& output, std::optional<std::string> source) {
-  if (!dsl.on_gpu && !options.machine.empty())
-    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
-                     "leave --machine out: kernels in C++ are for this machine");
+  if (!dsl.on_gpu() && !options.machine.empty())
+    return bad_input(
+        fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
+        "choose a DSL for it, such as --dsl cuda-c; or leave --machine out: kernels in C++ and OpenCL are for this machine");
   KW_TRY(const auto flags, dsl.flags({.gpu = options.machine}));  // an unknown GPU is told at once
   const Interruption interruption;
   KW_TRY(const std::unique_ptr<Model> model, opened_model(options.model, output, interruption.wanted()));

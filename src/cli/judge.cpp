@@ -29,6 +29,7 @@ std::string command_line(const std::string& command, const JudgeOptions& options
   if (options.precision != "float32") text += " --precision " + options.precision;
   if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
   if (options.timeout) text += fmt::format(" --timeout {}", *options.timeout);
+  if (options.allow_torch) text += " --allow-torch";
   if (options.unsafe_no_sandbox) text += " --unsafe-no-sandbox";
   return text;
 }
@@ -44,6 +45,7 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Ou
   evaluator.call_timeout = options.timeout;
   evaluator.compile_timeout = options.compile_timeout;
   evaluator.gpu = options.machine;
+  evaluator.allow_torch = options.allow_torch;
   evaluator.seconds_per_baseline = options.time;
   evaluator.eager = evaluator.compile = false;
   for (const auto& baseline : options.baselines) (baseline == "eager" ? evaluator.eager : evaluator.compile) = true;
@@ -55,10 +57,15 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Ou
 Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& options) {
   KW_TRY(auto knobs, knobs_of(options.knobs));
   KW_TRY(Candidate candidate, Candidate::read(kernel, std::move(knobs), options.dsl));
-  if (!candidate.dsl().on_gpu && !options.machine.empty())
-    return bad_input(fmt::format("--machine {} goes with kernels in CUDA; {} is {}", options.machine, kernel, candidate.dsl().name),
-                     "leave --machine out: kernels in C++ are for this machine");
-  if (candidate.dsl().on_gpu) {
+  if (!candidate.on_gpu() && !options.machine.empty())
+    return bad_input(
+        fmt::format("--machine {} goes with kernels for a GPU; {} is {}", options.machine, kernel, candidate.dsl().name),
+        "leave --machine out: such kernels are for this machine");
+  if (options.allow_torch && candidate.dsl().name != "kernelbench")
+    return bad_input(
+        fmt::format("--allow-torch goes with a Python file that defines ModelNew; {} is {}", kernel, candidate.dsl().name),
+        "leave --allow-torch out");
+  if (candidate.on_gpu()) {
     KW_TRY(const auto flags,
            candidate.dsl().flags({.gpu = options.machine}));  // an unknown GPU is told before anything slow starts
     KW_TRY(const std::string version, candidate.dsl().compiler_version());
@@ -102,8 +109,8 @@ Result<int> run_measure(const JudgeOptions& options, Output& output) {
     return print(evaluated, problem.description, output);
   }
   KW_TRY(Candidate baseline, candidate_of(options.against, options));
-  if (candidate.dsl().on_gpu || baseline.dsl().on_gpu)
-    return bad_input("--against times two kernels in C++; kernels in CUDA are estimated one by one",
+  if (candidate.on_gpu() || baseline.on_gpu())
+    return bad_input("--against times two kernels on this machine; kernels for a GPU are estimated one by one",
                      "measure each without --against");
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
   for (Candidate* each : {&baseline, &candidate}) {

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/shell.h"
+#include "base/version.h"
 #include "cli/commands.h"
 
 namespace kw {
@@ -23,6 +24,9 @@ const std::map<std::string, std::vector<const char*>>& examples() {
         "kernelwright optimize my_model.py --time 10m --model local", "kernelwright optimize --resume 3 --time 5m"}},
       {"generate", {"kernelwright generate problems/level1/33_gelu_exact.py --model local"}},
       {"repair", {"kernelwright repair problems/level1/33_gelu_exact.py my_gelu.cpp --model local"}},
+      {"migrate",
+       {"kernelwright migrate my_model.py kernel.cpp --to cuda-c",
+        "kernelwright migrate my_model.py kernel.cu --to cpp --out kernel.cpp"}},
       {"bench",
        {"kernelwright bench problems/level1 --time 60s",
         "kernelwright bench KernelBench/level2 --time 2m --scale-to 100ms --scale-to 2GiB",
@@ -41,7 +45,8 @@ const std::map<std::string, std::vector<const char*>>& examples() {
       {"describe", {"kernelwright describe problems/level1/33_gelu_exact.py"}},
       {"verify",
        {"kernelwright verify problems/level1/33_gelu_exact.py my_gelu.cpp",
-        "kernelwright verify my_model.py kernel.cpp --knob KW_TILE=64"}},
+        "kernelwright verify my_model.py kernel.cpp --knob KW_TILE=64",
+        "kernelwright verify my_model.py model_new.py --allow-torch"}},
       {"measure",
        {"kernelwright measure problems/level1/33_gelu_exact.py my_gelu.cpp",
         "kernelwright measure my_model.py new.cpp --against old.cpp"}},
@@ -194,9 +199,10 @@ void add_examples(CLI::App& app) {
 
 std::string man_page(const CLI::App& app) {
   std::string text = fmt::format(
-      ".TH KERNELWRIGHT 1\n.SH NAME\nkernelwright \\- a faster kernel for a PyTorch module\n.SH SYNOPSIS\n.B kernelwright\n"
+      ".TH KERNELWRIGHT 1 \"\" \"kernelwright {}\"\n.SH NAME\nkernelwright \\- a faster kernel for a PyTorch module\n.SH "
+      "SYNOPSIS\n.B kernelwright\n"
       "COMMAND [options]\n.SH DESCRIPTION\n{}\n.SH COMMANDS\n",
-      roff(app.get_description()));
+      kVersion, roff(app.get_description()));
   for (const auto& [name, command] : commands_of(app)) {
     text += fmt::format(".SS kernelwright {}", roff(name));
     for (const CLI::Option* option : options_of(*command))
@@ -212,6 +218,7 @@ std::string man_page(const CLI::App& app) {
       ".SH EXIT STATUS\n0 passed, 1 judged and not passed, 2 bad usage or input, 3 the evaluator itself failed.\n"
       ".SH ENVIRONMENT\n.TP\n.B KERNELWRIGHT_HOME\nwhere results are kept (~/.local/share/kernelwright)\n"
       ".TP\n.B KERNELWRIGHT_CACHE\nwhere what can be made again is kept (~/.cache/kernelwright)\n"
+      ".TP\n.B KERNELWRIGHT_CACHE_GB\nhow many gigabytes of tensors are kept there (16)\n"
       ".TP\n.B KERNELWRIGHT_ROOT\nthe folder that holds oracle and knowledge\n";
   return text;
 }

@@ -30,8 +30,13 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   request.options.dsl = options.dsl;
   request.options.machine = options.machine;
   if (!request.options.is_estimated() && !options.machine.empty())
-    return bad_input(fmt::format("--machine {} goes with --dsl cuda-c", options.machine),
-                     "leave --machine out: kernels in C++ are for this machine");
+    return bad_input(
+        fmt::format("--machine {} goes with kernels for a GPU", options.machine),
+        "choose a DSL for it, such as --dsl cuda-c; or leave --machine out: kernels in C++ and OpenCL are for this machine");
+  if (options.dsl == "opencl") {
+    KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
+    KW_TRY(const std::string version, dsl->compiler_version());  // a missing device is told at once
+  }
   if (request.options.is_estimated()) {
     KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
     KW_TRY(const auto flags, dsl->flags({.gpu = options.machine}));  // an unknown GPU or a missing compiler is told at once
@@ -161,9 +166,9 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
   std::string file;
   if (outcome.run.winner >= 0) {
     const Individual& winner = outcome.individuals[static_cast<std::size_t>(outcome.run.winner)];
-    file = options.out.empty() ? fmt::format("{}-run{}{}", outcome.run.problem_name, outcome.run.id,
-                                             outcome.run.options.is_estimated() ? ".cu" : ".cpp")
-                               : options.out;
+    file = options.out.empty()
+               ? fmt::format("{}-run{}{}", outcome.run.problem_name, outcome.run.id, kernel_extension(outcome.run.options.dsl))
+               : options.out;
     KW_TRY(const Machine machine, this_machine({}));
     KW_CHECK(write_file_atomically(file, handed_over(outcome.run, winner, machine)));
   }

@@ -1,5 +1,5 @@
-// What the virtual GPU has not: graphs, stream capture, arrays and textures, memory shared between processes, entry points of the
-// driver. Each answers cudaErrorNotSupported and says so once, instead of leaving a program unlinked.
+// What the virtual GPU has not: graphs, stream capture, arrays and textures, memory shared between processes. Each answers
+// cudaErrorNotSupported and says so once, instead of leaving a program unlinked.
 #include "cudart/runtime.h"
 
 namespace kw::cudart {
@@ -53,8 +53,6 @@ KW_NOT_SUPPORTED(cudaDestroySurfaceObject)
 KW_NOT_SUPPORTED(cudaIpcGetMemHandle)
 KW_NOT_SUPPORTED(cudaIpcOpenMemHandle)
 KW_NOT_SUPPORTED(cudaIpcCloseMemHandle)
-KW_NOT_SUPPORTED(cudaGetDriverEntryPoint)
-KW_NOT_SUPPORTED(cudaGetDriverEntryPointByVersion)
 KW_NOT_SUPPORTED(cudaLibraryLoadData)
 KW_NOT_SUPPORTED(cudaLibraryLoadFromFile)
 KW_NOT_SUPPORTED(cudaDeviceEnablePeerAccess)

@@ -38,6 +38,12 @@ KW_CUDART int kw_vgpu_host(const char* gpu, int checks, int counters, int thread
   return kSuccess;
 }
 
+KW_CUDART void kw_vgpu_sample(double seconds) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex());
+  runtime.device().mutable_options().sample_seconds = seconds;
+}
+
 KW_CUDART void* kw_vgpu_allocate(const char* name, std::size_t bytes, int read_only) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex());

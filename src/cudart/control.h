@@ -15,6 +15,10 @@ int kw_vgpu_configure(const char* gpu, int checks, int counters, int threads, do
 // are started now, and device memory is closed to code of the host outside of calls of the runtime.
 int kw_vgpu_host(const char* gpu, int checks, int counters, int threads, double deadline_seconds, const char* facts);
 
+// From now on a launch begins no further block after so many seconds, and its report says how many of how many ran; 0: all of
+// them, as ever. Cooperative launches are never cut: their blocks wait for each other.
+void kw_vgpu_sample(double seconds);
+
 // A tensor, known to findings by its name; null where there is no memory. Kernels cannot write to a read-only one.
 void* kw_vgpu_allocate(const char* name, std::size_t bytes, int read_only);
 void kw_vgpu_put(void* device, const void* host, std::size_t bytes);

@@ -1,5 +1,6 @@
 // Launching: what CUDA refuses before a kernel starts, the parameters, and what a kernel's faults mean for later calls.
 #include <cstring>
+#include <utility>
 
 #include "cudart/runtime.h"
 #include "vgpu/occupancy.h"
@@ -102,8 +103,11 @@ Code Runtime::launch(Kernel& kernel, const LaunchRequest& request, void** args) 
     std::memcpy(params.data() + kernel.facts.param_offsets[i], args[i], kernel.facts.param_sizes[i]);
   }
   std::fflush(stdout);  // printf of the kernel comes after the program's own
+  vgpu::DeviceOptions& options = device_->mutable_options();
+  const double sample = std::exchange(options.sample_seconds, request.cooperative ? 0 : options.sample_seconds);
   auto outcome = device_->launch(*kernel.function, request.grid, request.block, static_cast<std::uint32_t>(request.dynamic_shared),
                                  params, request.cluster);
+  options.sample_seconds = sample;
   if (!outcome) {
     log_.error(outcome.error());
     return kLaunchFailure;

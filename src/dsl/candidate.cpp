@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dsl/kernelbench.h"
+
 namespace kw {
 
 Result<Candidate> Candidate::read(const fs::path& kernel_file, std::map<std::string, std::string> knobs,
@@ -18,6 +20,16 @@ Result<Candidate> Candidate::of(KernelSource source, std::string_view dsl_name) 
   KW_TRY(const Dsl* dsl, dsl_of(source.file, source.text, dsl_name));
   KW_TRY(TempFolder folder, TempFolder::make("kw-build"));
   return Candidate(std::move(source), dsl, std::move(folder));
+}
+
+bool Candidate::on_gpu() const { return dsl_->on_gpu() || (dsl_->name == "kernelbench" && imports_triton(source_.text)); }
+
+Result<Candidate> Candidate::for_shapes_of(const ProblemDescription& other) const {
+  KernelSource source = source_;
+  if (rewrite_) {
+    KW_TRY(source.text, rewrite_(other));
+  }
+  return of(std::move(source), dsl_->name);
 }
 
 Result<CompileOutcome> Candidate::compile(const ProblemDescription& problem, const CompileOptions& options) {

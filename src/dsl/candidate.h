@@ -1,6 +1,8 @@
 // A kernel on its way through evaluation: its source, and the private folder with what was compiled from it.
 #pragma once
 
+#include <functional>
+
 #include "dsl/dsl.h"
 
 namespace kw {
@@ -14,8 +16,17 @@ class Candidate {
   // A kernel that exists as text only; `file` is what messages call it, and its extension names the DSL.
   static Result<Candidate> of(KernelSource source, std::string_view dsl_name = {});
 
+  // How its author writes it for another problem's shapes, where the text has those of its own in it.
+  using Rewrite = std::function<Result<std::string>(const ProblemDescription& other)>;
+  void rewrite_by(Rewrite rewrite) { rewrite_ = std::move(rewrite); }
+  // The same kernel for other shapes: rewritten, or the same text, which then has to get them from problem.h.
+  [[nodiscard]] Result<Candidate> for_shapes_of(const ProblemDescription& other) const;
+  [[nodiscard]] bool is_rewritten() const { return rewrite_ != nullptr; }
+
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Dsl& dsl() const { return *dsl_; }
+  // Its kernels run on the virtual GPU here: their time is estimated, never measured.
+  [[nodiscard]] bool on_gpu() const;
   [[nodiscard]] const std::optional<CompiledKernel>& kernel() const { return kernel_; }
 
   // Compiles once; later calls return the same outcome.
@@ -32,6 +43,7 @@ class Candidate {
   TempFolder folder_;
   std::optional<CompileOutcome> outcome_;
   std::optional<CompiledKernel> kernel_;
+  Rewrite rewrite_;
 };
 
 }  // namespace kw

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint64_t kCompilerMemory = std::uint64_t{6} << 30;
 
-sandbox::Spec compiler_box(const std::string& compiler, const fs::path& folder, const CompileOptions& options) {
+}  // namespace
+
+sandbox::Spec cpp_compiler_box(const std::string& compiler, const fs::path& folder, const CompileOptions& options) {
   sandbox::Spec box;
   box.argv = {compiler};
   box.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
@@ -29,8 +31,6 @@ sandbox::Spec compiler_box(const std::string& compiler, const fs::path& folder, 
   box.limits.processes = 64;
   return box;
 }
-
-}  // namespace
 
 std::vector<std::string> cpp_flags() {
   return {"-std=c++20",         "-O3",   "-march=native",      "-fopenmp", "-fno-math-errno",
@@ -67,7 +67,7 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
   CompiledKernel kernel;
   kernel.has_prepare = mentions_identifier(source.text, "kw_prepare");
   kernel.object = (folder / "kernel.so").string();
-  sandbox::Spec box = compiler_box(compiler, folder, options);
+  sandbox::Spec box = cpp_compiler_box(compiler, folder, options);
   auto& argv = box.argv;
   for (const auto& flag : cpp_flags()) argv.push_back(flag);
   if (options.debug) argv.insert(argv.end(), {"-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"});
@@ -136,9 +136,10 @@ std::vector<DeclaredKnob> declared_knobs(const std::string& text) {
   std::vector<DeclaredKnob> knobs;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
-    const std::size_t at = line.find("// kw:knob ");
-    if (at == std::string::npos) continue;
-    std::istringstream words(line.substr(at + 11));
+    constexpr std::string_view kMark = " kw:knob ";
+    const std::size_t at = line.find(kMark);
+    if (at == std::string::npos || at == 0 || (line[at - 1] != '/' && line[at - 1] != '#')) continue;
+    std::istringstream words(line.substr(at + kMark.size()));
     DeclaredKnob knob;
     words >> knob.name;
     for (std::string value; words >> value;) knob.values.push_back(value);

@@ -15,13 +15,15 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
 // "g++ 12.2.0", or an error that says what to install. $KERNELWRIGHT_CXX chooses another compiler.
 Result<std::string> cpp_compiler_version();
 Result<std::string> cpp_compiler();
+// The sandbox that the compiler runs in; its options are the caller's.
+sandbox::Spec cpp_compiler_box(const std::string& compiler, const fs::path& folder, const CompileOptions& options);
 // The flags that decide what code comes out: part of every archived key.
 std::vector<std::string> cpp_flags();
 
 // The source line of an offset into an object that was compiled with `lines`, as "kernel.cpp:12"; empty if unknown.
 std::string line_of(const std::string& object, std::uint64_t offset);
 
-// A knob that the source declares: `// kw:knob KW_TILE 32 64 128`.
+// A knob that the source declares: `// kw:knob KW_TILE 32 64 128`, or behind `#` in Python.
 struct DeclaredKnob {
   std::string name;
   std::vector<std::string> values;

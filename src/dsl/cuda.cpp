@@ -35,60 +35,60 @@ Result<std::vector<std::string>> flags_of(const CompileOptions& options, bool cu
 Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSource& source, const fs::path& folder,
                                const CompileOptions& options, bool cute) {
   if (auto objection = screen_includes(source)) return CompileOutcome::failed(Verdict::forbidden, *objection);
-  KW_TRY(const vgpu::GpuSheet sheet, sheet_of(options));
-  KW_TRY(const fs::path library, vgpu::find_cudart_library());
-  KW_TRY(NvccBox nvcc, NvccBox::make(folder, options));
   KW_CHECK(write_file_atomically(folder / "problem.h", problem_header(problem, EntryPoint::cuda)));
-  KW_CHECK(write_file_atomically(folder / "kernel.cu", source.text));
-
-  CompiledKernel kernel;
-  kernel.has_prepare = mentions_identifier(source.text, "kw_prepare");
-  kernel.object = (folder / "kernel.so").string();
-  auto& argv = nvcc.box.argv;
-  for (std::string& flag : code_flags(sheet, cute)) argv.push_back(std::move(flag));
+  CudaBuild build;
+  build.text = source.text;
+  build.file = source.file;
+  build.has_prepare = mentions_identifier(source.text, "kw_prepare");
+  build.declaration = kernel_declaration(problem, build.has_prepare, EntryPoint::cuda);
   if (cute) {
     KW_TRY(const fs::path headers, vgpu::find_cutlass_headers());
-    KW_TRY(const std::string shown, nvcc.show(headers));
-    argv.insert(argv.end(), {"-isystem", shown});
+    build.headers = {headers};
+    build.options = {"--expt-relaxed-constexpr"};
   }
   for (const auto& [name, value] : source.knobs) {
     if (!is_identifier(name)) return bad_input(fmt::format("'{}' is not the name of a knob", name), "write --knob NAME=VALUE");
-    argv.push_back(fmt::format("-D{}={}", name, value));
+    build.options.push_back(fmt::format("-D{}={}", name, value));
   }
-  if (kernel.has_prepare) argv.emplace_back("-DKW_HAS_PREPARE");
+  if (build.has_prepare) build.options.emplace_back("-DKW_HAS_PREPARE");
+  for (const char* option : {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I."}) build.options.emplace_back(option);
+  return build_cuda_object(build, folder, options);
+}
+
+}  // namespace
+
+Result<CompileOutcome> build_cuda_object(const CudaBuild& build, const fs::path& folder, const CompileOptions& options) {
+  KW_TRY(const vgpu::GpuSheet sheet, sheet_of(options));
+  KW_TRY(const fs::path library, vgpu::find_cudart_library());
+  KW_TRY(NvccBox nvcc, NvccBox::make(folder, options));
+  KW_CHECK(write_file_atomically(folder / "kernel.cu", build.text));
+
+  CompiledKernel kernel;
+  kernel.has_prepare = build.has_prepare;
+  kernel.object = (folder / "kernel.so").string();
+  auto& argv = nvcc.box.argv;
+  for (std::string& flag : code_flags(sheet, false)) argv.push_back(std::move(flag));
+  for (const fs::path& headers : build.headers) {
+    KW_TRY(const std::string shown, nvcc.show(headers));
+    argv.insert(argv.end(), {"-isystem", shown});
+  }
+  argv.insert(argv.end(), build.options.begin(), build.options.end());
   KW_TRY(const std::string shown_library, nvcc.show(library));
-  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY",
-                           "-include",
-                           "problem.h",
-                           "-I.",
-                           "-w",
-                           "-Xcompiler",
-                           "-w,-fPIC,-fvisibility=hidden,-fdiagnostics-color=never,-fno-diagnostics-show-caret",
-                           "-MD",
-                           "-MF",
-                           "kernel.d",
-                           "--keep",
-                           "--keep-dir",
-                           ".",
-                           "-shared",
-                           "-Xlinker",
-                           "-z,now,-z,defs",
-                           "kernel.cu",
-                           "-o",
-                           "kernel.so",
-                           shown_library});
+  argv.insert(argv.end(), {"-w", "-Xcompiler", "-w,-fPIC,-fvisibility=hidden,-fdiagnostics-color=never,-fno-diagnostics-show-caret",
+                           "-MD", "-MF", "kernel.d", "--keep", "--keep-dir", ".", "-shared", "-Xlinker", "-z,now,-z,defs",
+                           "kernel.cu", "-o", "kernel.so", shown_library});
 
   KW_TRY(const sandbox::Outcome outcome, sandbox::run(nvcc.box, options.mode));
   kernel.seconds = outcome.seconds;
-  if (outcome.timed_out)
+  const std::string said = outcome.out + outcome.err;
+  if (outcome.timed_out || said.find("CPU time limit exceeded") != std::string::npos)
     return CompileOutcome::failed(Verdict::timed_out, {"compile",
-                                                       fmt::format("the compiler did not finish within {:.3g} s",
+                                                       fmt::format("the compiler did not finish within {:.3g} s of processor time",
                                                                    std::chrono::duration<double>(options.deadline).count()),
                                                        "",
                                                        {},
                                                        "instantiate fewer templates, or give more time with --compile-timeout",
                                                        ""});
-  const std::string said = outcome.out + outcome.err;
   if (outcome.signal != 0 || outcome.memory_exceeded)
     return CompileOutcome::failed(Verdict::compile_failed,
                                   {"compile",
@@ -98,9 +98,7 @@ Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSo
                                    "the kernel is too large for the compiler: fewer templates, less unrolling",
                                    ""});
   if (!outcome.succeeded())
-    return CompileOutcome::failed(
-        Verdict::compile_failed,
-        digest_nvcc_errors(said, source.file, kernel_declaration(problem, kernel.has_prepare, EntryPoint::cuda)));
+    return CompileOutcome::failed(Verdict::compile_failed, digest_nvcc_errors(said, build.file, build.declaration));
   if (!fs::exists(folder / "kernel.d") || !fs::exists(kernel.object))
     return bad_input("nvcc said that it succeeded but wrote nothing", "set KERNELWRIGHT_NVCC to NVIDIA's compiler");
   KW_TRY(const std::string dependencies, read_file(folder / "kernel.d"));
@@ -119,8 +117,6 @@ Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSo
   compiled.kernel = kernel;
   return compiled;
 }
-
-}  // namespace
 
 Result<std::vector<std::string>> cuda_c_flags(const CompileOptions& options) { return flags_of(options, false); }
 Result<std::vector<std::string>> cute_flags(const CompileOptions& options) { return flags_of(options, true); }

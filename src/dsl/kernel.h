@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "opencl/launch_plan.h"
 #include "record/problem.h"
 #include "record/verdict.h"
 #include "sandbox/sandbox.h"
@@ -21,9 +22,10 @@ struct KernelSource {
 struct CompileOptions {
   sandbox::Mode mode = sandbox::Mode::bubblewrap;
   std::chrono::milliseconds deadline{120000};
-  bool debug = false;  // for diagnoses: sanitizers and line numbers
-  bool lines = false;  // the same code with line numbers
-  std::string gpu;     // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  bool debug = false;        // for diagnoses: sanitizers and line numbers
+  bool lines = false;        // the same code with line numbers
+  std::string gpu;           // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  bool allow_torch = false;  // for files with ModelNew: PyTorch's operators may do the work
 
   static CompileOptions within(double seconds, sandbox::Mode mode) {
     CompileOptions options;
@@ -41,11 +43,30 @@ struct GpuBuild {
   std::string ptx;      // the file
 };
 
+// What goes with a Python file that defines ModelNew.
+struct PythonBuild {
+  std::string folder;  // the candidate's own: candidate.py and what was compiled for it
+  std::string file;    // as the user calls it
+  bool triton = false;
+  bool allow_torch = false;
+  bool movement_is_work = false;  // the problem only moves data, so that PyTorch's copies would be all of it
+};
+
+// What goes with a kernel in OpenCL C, whose object is a program's binary.
+struct OpenClBuild {
+  opencl::LaunchPlan plan;
+  std::vector<std::string> files;  // of the device's runtime: what a process needs to see
+  std::vector<std::string> code;   // objects with the machine code, for whoever reads it
+};
+
 struct CompiledKernel {
   std::string object;  // lives as long as the folder that it was built in
   bool has_prepare = false;
   double seconds = 0;
   std::optional<GpuBuild> gpu;
+  std::optional<PythonBuild> python;
+  std::vector<std::string> notes;  // what compiling it showed
+  std::optional<OpenClBuild> opencl;
 };
 
 // An object, or why there is none.

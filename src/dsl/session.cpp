@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,9 +18,11 @@
 
 #include "base/files.h"
 #include "base/timing_environment.h"
+#include "dsl/python_box.h"
+#include "dsl/python_guest.h"
 #include "dsl/run_failure.h"
+#include "dsl/session_box.h"
 #include "runner/protocol.h"
-#include "sandbox/library_files.h"
 
 namespace kw {
 namespace {
@@ -31,6 +34,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kAlignment = 64;
 // A virtual GPU has the tensors again and knows of each byte who wrote and read it; its threads and caches take the rest.
 constexpr std::uint64_t kGpuCopies = 8, kGpuBytes = std::uint64_t{2} << 30;
+// OpenCL brings a compiler with it, whether it is used or not.
+constexpr std::uint64_t kOpenClBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostReport = std::uint64_t{512} << 20;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -86,13 +91,6 @@ bool is_stopped(pid_t pid) {
          text[after_name + 2] == 'Z';
 }
 
-std::string sanitizer_library() {
-  for (const char* version : {"8", "6", "5"})
-    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
-      if (std::string path = fmt::format("{}/libasan.so.{}", folder, version); fs::exists(path)) return path;
-  return "";
-}
-
 }  // namespace
 
 struct Session::State {
@@ -104,9 +102,13 @@ struct Session::State {
   std::optional<sandbox::Process> process;
   pid_t runner_pid = 0;
   RegionAddresses regions;
-  std::vector<std::uint64_t> device;   // where tensors are on the virtual GPU, by argument
-  std::vector<std::string> libraries;  // what the runner needs to start
+  std::vector<std::uint64_t> device;      // where tensors are on the virtual GPU, by argument
+  std::vector<std::string> libraries;     // what the runner needs to start
+  std::vector<std::string> opencl_files;  // the same of OpenCL, for kernels in it
   bool stopped = false;
+  Json python;                     // what a Python guest is told beside the spec; null for the runner
+  std::uint64_t weights_seed = 0;  // of the module that a Python guest stands in for
+  std::map<int, std::vector<std::uint64_t>> guest_outputs, guest_outputs_before;  // where a Python guest's outputs are, by slot
   std::mt19937_64 tickets{std::random_device{}()};
   Clock::time_point sent_at, received_at;  // of the last order and of the last message
 
@@ -126,6 +128,7 @@ struct Session::State {
   void freeze() {
     if (runner_pid <= 0 || ::kill(runner_pid, SIGSTOP) != 0) return;
     stopped = true;
+    process->set_deadline(std::chrono::minutes(10));  // from here on the time is ours, not the kernel's
     for (int i = 0; i < 2000 && !is_stopped(runner_pid); ++i) ::usleep(50);
   }
 
@@ -149,53 +152,32 @@ struct Session::State {
     control = ends[0];
     const int on = 1;
     ::setsockopt(control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-    const std::string text = Json(spec).dump();
+    Json told = spec;
+    if (options.python) told["python"] = python;
+    const std::string text = told.dump();
     KW_TRY(spec_file, memory_file("kw-spec", text.size()));
     if (::pwrite(spec_file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
       return internal_error("cannot write the runner's spec");
     KW_TRY(data_read_only, read_only_again(data));
     KW_TRY(const int spec_read_only, read_only_again(spec_file));
 
-    const std::string program = (executable_folder() / "kw-runner").string();
-    if (!fs::exists(program)) {
+    auto prepared = options.python ? guest_box(options) : runner_box(spec, options, libraries, opencl_files);
+    if (!prepared) {
       ::close(ends[1]);
-      return internal_error(fmt::format("{} is missing", program), "build the project again: make build");
+      ::close(spec_read_only);
+      return prepared.error();
     }
-    sandbox::Spec box;
-    box.argv = {program};
-    box.environment = timing_environment();
-    box.environment["MALLOC_ARENA_MAX"] = "1";  // threads share the heap, which then never changes protections
+    sandbox::Spec box = std::move(*prepared);
+    for (const auto& [name, value] : timing_environment()) box.environment[name] = value;
     box.environment["OMP_NUM_THREADS"] = std::to_string(options.threads);
     box.environment["OMP_DYNAMIC"] = "false";
     box.environment["OMP_MAX_ACTIVE_LEVELS"] = "1";
     if (options.passive_waits) box.environment["OMP_WAIT_POLICY"] = "passive";
-    box.environment["LC_ALL"] = "C";
-    if (libraries.empty()) {  // the same for every launch, and a timing launches hundreds of times
-      KW_TRY(libraries, sandbox::library_files(program));
-      if (options.gpu) {
-        KW_TRY(const auto more, sandbox::library_files(options.gpu->build.library));
-        libraries.insert(libraries.end(), more.begin(), more.end());
-        if (options.gpu->build.gpu.ends_with(".json")) libraries.push_back(fs::absolute(options.gpu->build.gpu).string());
-      }
-    }
-    for (const auto& library : libraries) box.read_only.push_back({library, ""});
-    box.read_only.push_back({spec.object, ""});
-    if (options.debug) {
-      const std::string asan = sanitizer_library();
-      box.environment["LD_PRELOAD"] = asan;
-      box.environment["ASAN_OPTIONS"] = "detect_leaks=0:handle_abort=1:allocator_may_return_null=0:exitcode=66";
-      box.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=66";
-      box.read_only.push_back({"/usr", ""});
-      for (const char* folder : {"/lib", "/lib64"})
-        if (fs::exists(folder)) box.read_only.push_back({folder, ""});
-    }
     box.descriptors = {{ends[1], runner::kControlDescriptor},
                        {spec_read_only, runner::kSpecDescriptor},
                        {data_read_only, runner::kDataDescriptor}};
     box.cores = options.cores;
-    box.brings_filter = spec.guarded;
     box.limits.deadline = deadline;
-    box.limits.processes = 1;
     box.limits.output_cap = 64 << 10;
     std::uint64_t mapped = 0;
     for (const auto& argument : spec.arguments) {
@@ -205,11 +187,16 @@ struct Session::State {
       mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
     }
     if (options.gpu) mapped = kGpuCopies * mapped + kGpuBytes;
+    if (!spec.opencl.empty()) {
+      for (const std::uint64_t bytes : spec.opencl.scratch_bytes) mapped += bytes + kPage + 2 * runner::kGuardBytes;
+      mapped = 2 * mapped + kOpenClBytes;  // the tensors again, as zeros
+    }
     const std::uint64_t extra =
         options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
     // Threads' stacks count as address space too. The sanitizer reserves terabytes.
     box.limits.memory_bytes =
         options.debug ? std::uint64_t{1} << 46 : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
+    if (options.python) box.limits.memory_bytes += kPythonMemory;
     auto started = sandbox::start(box, options.mode);
     ::close(ends[1]);
     ::close(spec_read_only);
@@ -261,7 +248,9 @@ struct Session::State {
     process.reset();
     if (!outcome) return {Verdict::mistrusted, {stage, outcome.error().message, "", {}, outcome.error().hint, ""}, {}, ""};
     if (late) outcome->timed_out = true;
-    return failure_from_end(*outcome, stage, deadline_seconds);
+    RunFailure failure = failure_from_end(*outcome, stage, deadline_seconds);
+    if (options.python) explain_python_end(failure, options.python->file);
+    return failure;
   }
 
   // A message with fields of other types than the runner's is not the runner's.
@@ -274,6 +263,7 @@ struct Session::State {
     const std::string event = message.value("event", "");
     std::string errors;
     if (event != "threw" && process) {
+      if (event == "fault") process->kill();                        // it waits for the next order
       if (!process->wait_for(milliseconds(2000))) process->kill();  // after these the runner ends by itself
       auto outcome = process->finish();
       process.reset();
@@ -285,6 +275,8 @@ struct Session::State {
       return failure_from_crash(message, spec, regions, stage, errors);
     }
     if (event == "violation") return failure_from_violation(message.value("syscall", -1), stage);
+    if (options.python && event == "fault") return failure_from_fault(message, stage);
+    if (options.python && event == "operator") return failure_from_operator(message, stage);
     RunFailure failure;
     failure.errors = errors;
     failure.diagnosis.stage = stage;
@@ -294,9 +286,11 @@ struct Session::State {
       failure.diagnosis.hint = "catch exceptions inside the kernel";
       if (message.value("what", "") == "std::bad_alloc") failure.verdict = Verdict::out_of_memory;
     } else if (event == "failed") {
-      failure.diagnosis.summary = "the kernel could not be loaded";
+      failure.diagnosis.summary = spec.opencl.empty() ? "the kernel could not be loaded" : "OpenCL refuses the kernel";
       failure.diagnosis.evidence.push_back(message.value("message", ""));
-      failure.diagnosis.hint = "every function that the kernel calls must be in it, in libstdc++, libm or libgomp";
+      failure.diagnosis.hint = !spec.opencl.empty()
+                                   ? "see whether its scratch and __local memory fit"
+                                   : "every function that the kernel calls must be in it, in libstdc++, libm or libgomp";
     } else {
       failure.verdict = Verdict::mistrusted;
       failure.diagnosis.summary = "the kernel spoke to the evaluator in the runner's place";
@@ -370,6 +364,35 @@ struct Session::State {
     return report;
   }
 
+  // Of the message that follows a Python guest's "done": what it returned last may not be memory that it returned before.
+  Answered<bool> take_guest_outputs(const Json& message) {
+    guest_outputs_before = std::move(guest_outputs);
+    guest_outputs.clear();
+    for (const auto& each : message.at("outputs"))
+      guest_outputs[each.at(0).get<int>()] = each.at(1).get<std::vector<std::uint64_t>>();
+    std::vector<std::uint64_t> seen;
+    for (const auto* all : {&guest_outputs_before, &guest_outputs})
+      for (const auto& [slot, addresses] : *all)
+        for (std::size_t i = 0; i < addresses.size(); ++i) {
+          const bool is_empty = spec.arguments[spec.arguments.size() - addresses.size() + i].bytes == 0;
+          if (!is_empty && std::find(seen.begin(), seen.end(), addresses[i]) != seen.end()) return {{}, memory_used_again()};
+          seen.push_back(addresses[i]);
+        }
+    return {true, {}};
+  }
+
+  static RunFailure memory_used_again() {
+    RunFailure failure;
+    failure.verdict = Verdict::forbidden;
+    failure.diagnosis = {"run",
+                         "forward() returns memory that it has returned before",
+                         "",
+                         {},
+                         "allocate the output in each call: whoever holds an earlier output would see it change",
+                         ""};
+    return failure;
+  }
+
   bool has_unasked_message() {
     pollfd watched{control, POLLIN, 0};
     return ::poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN) != 0;
@@ -394,24 +417,29 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<Session> Session::create(const ProblemDescription& problem, const std::string& object, bool has_prepare,
-                                SessionOptions options) {
+Result<Session> Session::create(const ProblemDescription& problem, const CompiledKernel& kernel, SessionOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
+  state->options.python = kernel.python;
   auto& spec = state->spec;
-  spec.object = object;
+  spec.object = kernel.object;
   spec.threads = state->options.threads;
-  spec.has_prepare = has_prepare;
+  spec.has_prepare = kernel.has_prepare;
+  if (kernel.opencl) {
+    spec.opencl = kernel.opencl->plan;
+    state->opencl_files = kernel.opencl->files;
+  }
   spec.guarded = !state->options.debug;
   spec.shared_inputs = state->options.shared_inputs;
   spec.slots = state->options.slots;
   spec.out_slots = state->options.out_slots;
   for (const auto* argument : problem.arguments()) spec.arguments.push_back(argument_of(*argument, state->options.placement));
   if (const auto& gpu = state->options.gpu)
-    spec.gpu = {gpu->build.library, gpu->build.gpu.ends_with(".json") ? fs::absolute(gpu->build.gpu).string() : gpu->build.gpu,
-                gpu->checks,        gpu->counters,
-                spec.threads,       gpu->launch_seconds,
-                gpu->build.facts};
+    spec.gpu = {gpu->build.library,  gpu->build.gpu.ends_with(".json") ? fs::absolute(gpu->build.gpu).string() : gpu->build.gpu,
+                gpu->checks,         gpu->counters,
+                spec.threads,        gpu->launch_seconds,
+                gpu->sample_seconds, gpu->build.facts};
+  if (state->options.python) state->python = python_section(problem, *state->options.python, state->options.gpu);
   state->contents_bytes = std::max<std::uint64_t>(runner::data_bytes(spec), kPage);
   KW_TRY(state->data, memory_file("kw-data", state->contents_bytes));
   void* mapped = ::mmap(nullptr, state->contents_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, state->data, 0);
@@ -426,10 +454,14 @@ std::span<std::byte> Session::contents(std::size_t argument, int slot) {
   return {state_->contents + runner::data_offset(spec, argument, slot) + what.lead, what.bytes};
 }
 
+void Session::set_weights_seed(std::uint64_t seed) { state_->weights_seed = seed; }
+
 Result<Answered<bool>> Session::launch(milliseconds deadline) {
-  KW_CHECK(state_->start_process(deadline + milliseconds(30000)));
+  // Importing PyTorch takes seconds, many on a loaded machine.
+  const milliseconds start_limit(state_->options.python ? 120000 : 30000);
+  KW_CHECK(state_->start_process(deadline + 2 * start_limit));
   // Mapping is our own work: slow memory is no fault of the kernel's.
-  auto mapped = state_->await<bool>("mapped", "start", milliseconds(30000), 0, [&](const Json& message) {
+  auto mapped = state_->await<bool>("mapped", "start", start_limit, 0, [&](const Json& message) {
     message.at("addresses").get_to(state_->regions);
     message.at("device").get_to(state_->device);
     return true;
@@ -441,16 +473,24 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
   }
   auto loading = state_->await<bool>("loading", "load", milliseconds(10000), 0, [](const Json&) { return true; });
   if (!loading.ok()) return loading;
-  return state_->await<bool>("loaded", "load", deadline, 0, [](const Json&) { return true; });
+  if (state_->options.python) deadline += milliseconds(30000);
+  // OpenCL loads code by running it.
+  return state_->await<bool>("loaded", state_->spec.opencl.empty() ? "load" : "run", deadline, 0, [](const Json&) { return true; });
 }
 
 Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
-  if (auto failure = state_->order({{"op", "prepare"}, {"ticket", ticket}}, deadline)) return Answered<PrepareReport>{{}, *failure};
+  Json message{{"op", "prepare"}, {"ticket", ticket}};
+  if (state_->options.python) {
+    message["weights_seed"] = state_->weights_seed;
+    deadline += milliseconds(30000);  // it builds the module
+  }
+  if (auto failure = state_->order(message, deadline)) return Answered<PrepareReport>{{}, *failure};
   Json seen;
   auto answered = state_->await<PrepareReport>("prepared", "prepare", deadline, ticket, [&](const Json& message) {
     if (message.contains("gpu")) seen = message.at("gpu");
-    return PrepareReport{message.at("seconds").get<double>(), message.at("bytes").get<double>(), {}};
+    return PrepareReport{
+        message.at("seconds").get<double>(), message.at("bytes").get<double>(), message.value("seeded", false), {}};
   });
   if (answered.ok() && !seen.is_null()) {
     state_->freeze();
@@ -464,10 +504,11 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
   if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
-  Json seen;
+  Json seen, watched;
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
     if (done.contains("gpu") && !done.at("gpu").empty()) seen = done.at("gpu").back();
+    if (done.contains("watched")) watched = done.at("watched");
     for (const auto& nanoseconds : done.at("nanoseconds")) report.seconds.push_back(nanoseconds.get<double>() * 1e-9);
     report.float_state_changed = done.at("float_state_changed").get<bool>();
     if (report.seconds.size() != slots.size()) throw Json::other_error::create(505, "as many times as calls", nullptr);
@@ -475,7 +516,16 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
   });
   if (answered.ok()) {
     answered.value->outside_seconds = std::chrono::duration<double>(state_->received_at - state_->sent_at).count();
+    if (state_->options.python) {
+      auto placed = state_->await<Answered<bool>>("outputs", "run", deadline, ticket,
+                                                  [&](const Json& outputs) { return state_->take_guest_outputs(outputs); });
+      if (!placed.ok()) return Answered<CallReport>{{}, placed.failure};
+      if (!placed.value->ok()) return Answered<CallReport>{{}, placed.value->failure};
+    }
     state_->freeze();
+    if (!watched.is_null()) {
+      KW_TRY(answered.value->watched, watched_call(watched));
+    }
     if (!seen.is_null()) {
       KW_TRY(answered.value->gpu, state_->gpu_report(seen));
     }
@@ -485,6 +535,15 @@ Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span
 
 Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slot, bool& canary_broken) {
   const auto& what = state_->spec.arguments[argument];
+  if (state_->options.python) {
+    canary_broken = false;
+    std::vector<std::byte> values(what.bytes);
+    const auto& addresses = state_->guest_outputs[out_slot];
+    const std::size_t number = argument + addresses.size() - state_->spec.arguments.size();  // outputs come last
+    if (number >= addresses.size()) return internal_error(fmt::format("the guest did not say where '{}' is", what.name));
+    KW_CHECK(state_->read_memory(addresses[number], values, fmt::format("the output '{}'", what.name)));
+    return values;
+  }
   const std::uint64_t address = state_->regions.at(argument).at(static_cast<std::size_t>(out_slot));
   const auto read = [&](std::uint64_t offset, std::vector<std::byte>& into) {
     return state_->read_memory(address + offset, into, fmt::format("the output '{}'", what.name));

@@ -25,6 +25,7 @@ struct SessionGpu {
   bool checks = true;
   bool counters = false;
   double launch_seconds = 0;  // that a launch may take; 0: no limit of its own
+  double sample_seconds = 0;  // after which a launch begins no further block; 0: all blocks run
 };
 
 struct SessionOptions {
@@ -38,7 +39,9 @@ struct SessionOptions {
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
   bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
   std::optional<SessionGpu> gpu;
-  bool debug = false;  // under AddressSanitizer, without the call filter, for diagnoses only
+  std::optional<PythonBuild> python;  // set by create, from the kernel; a file with ModelNew: another process than the runner,
+                                      // which speaks the same protocol
+  bool debug = false;                 // under AddressSanitizer, without the call filter, for diagnoses only
 };
 
 // Why a call did not come back as it should.
@@ -69,7 +72,22 @@ struct GpuReport {
 struct PrepareReport {
   double seconds = 0;
   double bytes = 0;
+  bool seeded = false;  // ModelNew made weights of its own under the seed: those of the set were not loaded
   std::optional<GpuReport> gpu;
+};
+
+// What PyTorch's own operators did in a call of ModelNew.
+struct OperatorUse {
+  std::string name;
+  int calls = 0;
+  double seconds = 0;
+  int line = 0;           // of the candidate; 0: unknown
+  bool movement = false;  // the same values elsewhere
+};
+struct WatchedCall {
+  bool in_force = false;  // the watch was still there at the end
+  double seconds = 0;     // of the call, slowed down by being watched
+  std::vector<OperatorUse> operators;
 };
 
 struct CallReport {
@@ -77,12 +95,12 @@ struct CallReport {
   double outside_seconds = 0;   // of the whole order, by ours
   bool float_state_changed = false;
   std::optional<GpuReport> gpu;  // of the last of the calls
+  std::optional<WatchedCall> watched;
 };
 
 class Session {
  public:
-  static Result<Session> create(const ProblemDescription& problem, const std::string& object, bool has_prepare,
-                                SessionOptions options);
+  static Result<Session> create(const ProblemDescription& problem, const CompiledKernel& kernel, SessionOptions options);
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -90,6 +108,9 @@ class Session {
   // The memory of an input, weight or scalar, to be filled with exactly the argument's bytes; `argument` counts inputs,
   // parameters and outputs in the contract's order.
   std::span<std::byte> contents(std::size_t argument, int slot);
+
+  // The seed that the module of the problem was built under: ModelNew is built under the same.
+  void set_weights_seed(std::uint64_t seed);
 
   // Starts the process and loads the kernel, whose static constructors run then. Again after an end: another process.
   Result<Answered<bool>> launch(std::chrono::milliseconds deadline);

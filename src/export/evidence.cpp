@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/shell.h"
+#include "base/version.h"
 #include "dsl/cpp.h"
 
 namespace kw {
@@ -51,7 +52,7 @@ Json verdict_json(const ExportSubject& subject) {
 }
 
 Json versions_json(const ExportSubject& subject) {
-  Json json{{"kernelwright", "0.1.0"}, {"torch", subject.run.torch_version}};
+  Json json{{"kernelwright", kVersion}, {"torch", subject.run.torch_version}};
   if (subject.evaluation) {
     json["compiler"] = subject.evaluation->key.compiler;
     json["flags"] = subject.evaluation->key.flags;

@@ -14,6 +14,8 @@ namespace kw {
 namespace {
 
 constexpr double kCallSeconds = 600;
+// A launch that takes longer is counted on a sample of its blocks.
+constexpr double kSampleSeconds = 8;
 
 std::uint64_t volume(const vgpu::Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
 std::vector<std::uint32_t> list_of(const vgpu::Dim3& dim) { return {dim.x, dim.y, dim.z}; }
@@ -30,7 +32,10 @@ LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& fac
   shape.registers = launch.registers;
   shape.shared = launch.dynamic_shared + launch.static_shared;
   shape.tensor_kind = launch.tensor_kind;
-  const vgpu::Estimate estimate = vgpu::estimate_launch(sheet, launch.report.counters, shape);
+  vgpu::LineCounters counters = launch.report.counters;
+  const bool sampled = launch.report.sampled() && launch.report.blocks_run > 0;
+  if (sampled) counters.scale(static_cast<double>(launch.report.blocks) / static_cast<double>(launch.report.blocks_run));
+  const vgpu::Estimate estimate = vgpu::estimate_launch(sheet, counters, shape);
   LaunchEstimate one;
   one.kernel = demangled(launch.kernel);
   one.grid = list_of(launch.grid);
@@ -46,14 +51,19 @@ LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& fac
   one.waves = estimate.waves;
   for (const auto& each : estimate.resources) one.resources.push_back({each.resource, each.seconds, each.share});
   one.notes = estimate.notes;
-  one.counters = static_cast<const vgpu::LineCounters&>(launch.report.counters);
+  if (sampled) one.notes.push_back(fmt::format("counted on {} of its {} blocks", launch.report.blocks_run, launch.report.blocks));
+  one.counters = counters;
   return one;
 }
 
-double peak_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
-  const std::string name = precision == "float32" ? "fp32" : "tensor_" + precision;
-  const auto found = sheet.peak_tflops.find(name);
-  return (found == sheet.peak_tflops.end() ? sheet.peak_tflops.at("fp32") : found->second) * 1e12;
+Result<bool> is_whole(const std::string& report_lines) {
+  KW_TRY(const vgpu::ProgramReport report, vgpu::parse_program_report(report_lines));
+  return std::none_of(report.launches.begin(), report.launches.end(), [](const auto& each) { return each.report.sampled(); });
+}
+
+std::string peak_name(const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const std::string tensor_cores = "tensor_" + precision;
+  return precision != "float32" && sheet.peak_tflops.contains(tensor_cores) ? tensor_cores : "fp32";
 }
 
 std::string zone_of_times(double compute, double memory) {
@@ -65,9 +75,16 @@ std::string zone_of_times(double compute, double memory) {
 
 }  // namespace
 
+GpuCeilings ceilings_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
+  const std::string peak = peak_name(sheet, precision);
+  return {sheet.name, sheet.memory_gb_per_s, sheet.l2_bytes_per_clock.value_or(0) * sheet.clock_hz() / 1e9, peak,
+          sheet.peak_tflops.at(peak) * 1e3};
+}
+
 GpuRoofline roofline_on_gpu(const ProblemDescription& problem, const vgpu::GpuSheet& sheet, const std::string& precision) {
-  const double compute = problem.flops.value_or(0) / peak_of(sheet, precision);
-  const double memory = problem.bytes / (sheet.memory_gb_per_s * 1e9);
+  const GpuCeilings ceilings = ceilings_of(sheet, precision);
+  const double compute = problem.flops.value_or(0) / (ceilings.peak_gflops * 1e9);
+  const double memory = problem.bytes / (ceilings.memory_gbytes_per_second * 1e9);
   return {std::max(compute, memory), zone_of_times(compute, memory)};
 }
 
@@ -119,8 +136,8 @@ Result<Estimation> estimate_on_gpu(const Candidate& candidate, const ProblemDesc
   session_options.mode = options.mode;
   session_options.threads = options.threads;
   session_options.cores = options.cores;
-  session_options.gpu = SessionGpu{*kernel.gpu, false, true, seconds};
-  KW_TRY(Session session, Session::create(problem, kernel.object, kernel.has_prepare, session_options));
+  session_options.gpu = SessionGpu{*kernel.gpu, false, true, seconds, kSampleSeconds};
+  KW_TRY(Session session, Session::create(problem, kernel, session_options));
   KW_CHECK(load_inputs(session, problem, set, 0));
   KW_CHECK(load_weights(session, problem, set));
   const auto failed = [](const RunFailure& failure) { return Estimation{std::nullopt, failure.verdict, failure.diagnosis}; };
@@ -132,7 +149,9 @@ Result<Estimation> estimate_on_gpu(const Candidate& candidate, const ProblemDesc
   KW_TRY(const auto called, session.call(zero, zero, true, deadline));
   if (!called.ok()) return failed(called.failure);
   const GpuReport& report = *called.value->gpu;
-  if (report.error != 0)
+  // After a sample later launches may stumble over what is missing.
+  KW_TRY(const bool whole, is_whole(report.lines));
+  if (report.error != 0 && whole)
     return Estimation{std::nullopt,
                       Verdict::crashed,
                       {"measure",

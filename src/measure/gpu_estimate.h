@@ -41,6 +41,7 @@ struct GpuRoofline {
   double floor_seconds = 0;
   std::string zone;
 };
+GpuCeilings ceilings_of(const vgpu::GpuSheet& sheet, const std::string& precision);
 GpuRoofline roofline_on_gpu(const ProblemDescription& problem, const vgpu::GpuSheet& sheet, const std::string& precision);
 
 }  // namespace kw

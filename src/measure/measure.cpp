@@ -149,8 +149,7 @@ class Timer {
   }
 
   Result<Answered<double>> replay_ratio(const Candidate& candidate) const {
-    KW_TRY(Session session,
-           Session::create(problem_, candidate.kernel()->object, candidate.kernel()->has_prepare, session_options()));
+    KW_TRY(Session session, Session::create(problem_, *candidate.kernel(), session_options()));
     const auto deadline = call_deadline(sets_.sets.front(), options_.call_timeout);
     KW_CHECK(load_weights(session, problem_, sets_.sets.front()));
     KW_CHECK(load_inputs(session, problem_, sets_.sets.front(), 0));

@@ -25,7 +25,7 @@ Result<std::unique_ptr<KernelSubject>> KernelSubject::make(const CompiledKernel&
   options.slots = static_cast<int>(sets.sets.size());
   options.out_slots = sets.outputs_alive;
   const int out_slots = options.out_slots;
-  KW_TRY(Session session, Session::create(problem, kernel.object, kernel.has_prepare, std::move(options)));
+  KW_TRY(Session session, Session::create(problem, kernel, std::move(options)));
   for (std::size_t i = 0; i < sets.sets.size(); ++i) KW_CHECK(load_inputs(session, problem, sets.sets[i], static_cast<int>(i)));
   KW_CHECK(load_weights(session, problem, sets.sets.front()));
   return std::unique_ptr<KernelSubject>(new KernelSubject(std::move(session), sets, out_slots, deadline, std::move(check)));

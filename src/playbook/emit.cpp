@@ -329,6 +329,7 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
     case ValueKind::concat:
       return emit_concat(value, index);
     case ValueKind::scan:
+    case ValueKind::recurrence:
       break;
   }
   set_trouble("a running value has no element of its own");

@@ -176,6 +176,7 @@ class Emitter {
   [[nodiscard]] const std::set<std::string>& needed() const { return needed_; }
   // Tables of numbers that the text reads, named kw_table_ID.
   [[nodiscard]] const std::set<ValueId>& tables() const { return tables_; }
+  void need_table(ValueId table) { tables_.insert(table); }
   // Whether reductions may be emitted for each lane of a vector variable (loops over columns).
   bool columns = false;
   // Strategies that took effect while emitting.

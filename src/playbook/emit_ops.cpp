@@ -21,8 +21,6 @@ bool is_comparison(const std::string& fn) {
 }
 
 // Functions that need an approximation: libm's, or polynomials on vectors.
-bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
 }  // namespace
 
 bool is_maths_function(const std::string& fn) {
@@ -160,6 +158,9 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
       if (vector) operands[1] = as_vector(operands[1]), operands[2] = as_vector(operands[2]);
       return result(fmt::format("({} ? {} : {})", operands[0].text, operands[1].text, operands[2].text));
     }
+    if (dtype == DType::boolean)
+      return result(
+          fmt::format("(({0} & {1}) | (~{0} & {2}))", operands[0].text, as_vector(operands[1]).text, as_vector(operands[2]).text));
     need("select");
     return call("kw_select");
   }

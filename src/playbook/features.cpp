@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "playbook/product.h"
+#include "playbook/attention.h"
+#include "playbook/band.h"
 #include "playbook/reach.h"
 
 namespace kw {
@@ -91,6 +92,13 @@ void count_convolution(Features& features, const Graph& graph, const Value& valu
   features["is_depthwise"] = weights[1] == 1 && value.groups > 1 ? 1 : 0;
 }
 
+void note_attention(Features& features, const Graph& graph, ValueId product, const std::set<ValueId>& needed) {
+  const auto attention = attention_at(graph, product, [&](ValueId id) { return needed.contains(id); });
+  if (!attention) return;
+  features["has_attention"] = 1;
+  if (attention->seen) features["is_triangular"] = 1;
+}
+
 // Pointwise values that read a product or convolution, at any distance, and results that are cut to a triangle.
 void count_epilogues(Features& features, const Graph& graph, const std::set<ValueId>& needed) {
   std::set<ValueId> after;
@@ -149,6 +157,7 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
         break;
       case ValueKind::product:
         count_product(features, graph, value);
+        note_attention(features, graph, id, needed);
         if (from_weights.contains(value.operands[0]) || from_weights.contains(value.operands[1]))
           features["weights_in_product"] = 1;
         break;

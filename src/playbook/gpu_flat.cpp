@@ -21,7 +21,7 @@ void write_at(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, VarId j)
 void write_piece(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const std::string& position, bool vector) {
   Emitter& e = kernel.e;
   const std::int64_t count = numel(writer.graph.shape(stage.roots[0]));
-  if (!vector || count % 4 == 0) {
+  if (!vector || count % writer.most_lanes() == 0) {
     e.open(fmt::format("if ({} < {}) {{", position, count));
     write_at(writer, kernel, stage, e.define("j", position, {0, count - 1}, vector));
     e.close();

@@ -1,9 +1,11 @@
 #include "playbook/gpu_playbook.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "playbook/features.h"
 #include "playbook/gpu_text.h"
+#include "playbook/py_stage.h"
 #include "playbook/read.h"
 
 namespace kw {
@@ -11,20 +13,21 @@ namespace kw {
 struct GpuPlaybook::State {
   ProblemDescription problem;
   GpuFacts gpu;
-  bool cute = false;
+  std::string dsl;
   Graph graph;
   std::vector<ValueId> outputs;
   Features features;
 };
 
 Result<GpuPlaybook> GpuPlaybook::read(const ProblemDescription& problem, const GpuFacts& gpu, std::string_view dsl) {
-  if (dsl != "cuda-c" && dsl != "cute")
-    return bad_input(fmt::format("the playbook writes no {} for GPUs", dsl), "search with --dsl cuda-c or --dsl cute");
-  KW_TRY(ReadProblem read, read_graph(problem));
+  static const std::set<std::string_view> known{"cuda-c", "cute", "triton", "tilelang"};
+  if (!known.contains(dsl))
+    return bad_input(fmt::format("the playbook writes no {} for GPUs", dsl), fmt::format("one of {}", fmt::join(known, ", ")));
+  KW_TRY(ReadProblem read, read_graph_without_recurrences(problem));
   auto state = std::make_shared<State>();
   state->problem = problem;
   state->gpu = gpu;
-  state->cute = dsl == "cute";
+  state->dsl = dsl;
   state->outputs = apart(read.graph, read.outputs);
   state->graph = std::move(read.graph);
   state->features = gpu_features_of(state->problem, state->graph, state->outputs, gpu);
@@ -37,7 +40,11 @@ const Features& GpuPlaybook::features() const { return state_->features; }
 
 Result<Kernel> GpuPlaybook::write(const std::vector<std::string>& strategies) const {
   const std::set<std::string> wanted(strategies.begin(), strategies.end());
-  return GpuText(state_->problem, state_->graph, state_->outputs, state_->gpu, state_->cute).write(wanted);
+  const bool triton = state_->dsl == "triton";
+  if (triton || state_->dsl == "tilelang")
+    return write_python_kernel(state_->problem, state_->graph, state_->outputs, state_->gpu, wanted,
+                               triton ? PyDialect::triton : PyDialect::tilelang);
+  return GpuText(state_->problem, state_->graph, state_->outputs, state_->gpu, state_->dsl == "cute").write(wanted);
 }
 
 }  // namespace kw

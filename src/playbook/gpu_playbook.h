@@ -1,5 +1,5 @@
-// The embedded coder for GPUs: reads a problem's graph and writes complete CUDA-C or CuTe sources that realise strategies. It reads
-// shapes and operations, never names or files, and it compiles and runs nothing.
+// The embedded coder for GPUs: reads a problem's graph and writes complete sources in CUDA-C, CuTe, Triton or TileLang that realise
+// strategies. It reads shapes and operations, never names or files, and it compiles and runs nothing.
 #pragma once
 
 #include <memory>
@@ -26,9 +26,13 @@ struct GpuFacts {
   std::string precision = "float32";  // the contract: tf32 lets products of floats round their factors
 };
 
+// What is written with the same families: OpenCL C is a dialect of CUDA-C, spelled otherwise, for devices that are CPUs.
+enum class GpuDialect { cuda_c, cute, opencl };
+
 class GpuPlaybook {
  public:
-  // `dsl`: "cuda-c" or "cute". Error (bad_input): names the operations that it does not know, and where they are.
+  // `dsl`: "cuda-c", "cute", "triton" or "tilelang". Error (bad_input): names the operations that it does not know, and where they
+  // are.
   static Result<GpuPlaybook> read(const ProblemDescription& problem, const GpuFacts& gpu, std::string_view dsl);
 
   // What conditions of strategies are written over; the README lists them.

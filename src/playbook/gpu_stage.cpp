@@ -6,14 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "playbook/pieces.h"
 #include "playbook/reach.h"
 
 namespace kw {
 namespace {
-
-bool says(const std::string& text, const std::string& word) {
-  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
-}
 
 // Positions fit an int where no tensor and no value has 2^31 elements.
 std::string_view index_type_for(const Graph& graph) {
@@ -36,8 +33,14 @@ std::string GpuKernel::knob(const std::string& knob_name, std::int64_t standard,
 }
 
 GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph, const Plan& of_plan, const GpuFacts& of_gpu,
-                     const std::set<std::string>& strategies, bool in_cute)
-    : problem(of_problem), graph(of_graph), plan(of_plan), gpu(of_gpu), cute(in_cute), strategies_(strategies) {
+                     const std::set<std::string>& strategies, GpuDialect written)
+    : problem(of_problem),
+      graph(of_graph),
+      plan(of_plan),
+      gpu(of_gpu),
+      dialect(written),
+      cute(written == GpuDialect::cute),
+      strategies_(strategies) {
   reserved_ = {"args", "stream", "main", "y0", "y1", "j0", "jn", "yn", "exp", "log", "sqrt", "max", "min", "warpSize"};
   for (const auto* spec : problem.arguments())
     for (const char* suffix : {"", "_shape", "_strides", "_numel"}) reserved_.insert(spec->c_name + suffix);
@@ -46,7 +49,7 @@ GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph
 
 GpuKernel GpuWriter::kernel(const std::string& hint) const {
   GpuKernel made(graph, reserved_);
-  made.e.cuda = true;
+  made.e.cuda = dialect != GpuDialect::opencl;
   made.e.index_type = index_type_for(graph);
   made.e.reciprocals = wants("multiply_reciprocals");
   for (const auto& [value, buffer] : in_memory_) made.e.materialise(value, buffer);
@@ -71,6 +74,7 @@ void GpuWriter::bound_registers(GpuKernel& kernel) const {
 bool GpuWriter::finish(GpuKernel& kernel) {
   const std::string body = kernel.e.take_text();
   if (!kernel.e.trouble().empty()) return false;
+  if (dialect == GpuDialect::opencl) return finish_in_opencl(kernel, body);
   std::vector<std::string> parameters;
   std::vector<std::string> arguments;
   std::string tensors;
@@ -97,6 +101,11 @@ bool GpuWriter::finish(GpuKernel& kernel) {
         kernel.name, shared);
   launches_ += fmt::format("  {}<<<{}, {}, {}, stream>>>({});\n", kernel.name, kernel.grid, kernel.threads, shared,
                            fmt::join(arguments, ", "));
+  take_over(kernel);
+  return true;
+}
+
+void GpuWriter::take_over(const GpuKernel& kernel) {
   claims_.insert(kernel.claims.begin(), kernel.claims.end());
   for (const auto& used : kernel.e.used())
     if (used == "reciprocal_multiply") claims_.insert("multiply_reciprocals");
@@ -106,7 +115,6 @@ bool GpuWriter::finish(GpuKernel& kernel) {
     if (std::ranges::none_of(knobs_, [&](const Knob& known) { return known.name == knob.name; })) knobs_.push_back(knob);
   for (const auto& condition : kernel.constraints)
     if (std::ranges::find(constraints_, condition) == constraints_.end()) constraints_.push_back(condition);
-  return true;
 }
 
 std::string GpuWriter::iterator(const std::string& name) const {
@@ -119,7 +127,10 @@ std::string GpuWriter::scratch(const std::string& hint, std::string_view type, c
   std::string name = hint;
   for (int number = 2; reserved_.contains(name); ++number) name = fmt::format("{}{}", hint, number);
   reserved_.insert(name);
-  declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", type, name, count));
+  if (dialect == GpuDialect::opencl)
+    opencl_scratch_.push_back({name, std::string(type), count});
+  else
+    declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", type, name, count));
   return name;
 }
 
@@ -137,12 +148,15 @@ void store_roots(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, const
   }
 }
 
-std::span<const GpuFamily> gpu_families(bool cute) {
+std::span<const GpuFamily> gpu_families(GpuDialect dialect) {
   static const GpuFamily in_cuda_c[] = {gpu_tensor_family,    gpu_product_family, gpu_split_family, gpu_rows_family,
                                         gpu_transpose_family, gpu_flat_family,    gpu_naive_family};
   static const GpuFamily in_cute[] = {cute_product_family,  gpu_split_family, cute_rows_family, gpu_rows_family,
                                       gpu_transpose_family, cute_flat_family, gpu_naive_family};
-  if (cute) return in_cute;
+  static const GpuFamily in_opencl[] = {opencl_product_family, opencl_rows_family, gpu_transpose_family, gpu_flat_family,
+                                        gpu_naive_family};
+  if (dialect == GpuDialect::cute) return in_cute;
+  if (dialect == GpuDialect::opencl) return in_opencl;
   return in_cuda_c;
 }
 

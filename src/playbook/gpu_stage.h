@@ -24,6 +24,7 @@ struct GpuKernel {
   std::string threads = "256";  // of a block
   std::string blocks_per_sm;    // second argument of __launch_bounds__; empty: none
   std::string shared_bytes;     // dynamic shared memory; empty: none
+  bool prepare = false;         // OpenCL: launched once for each set of weights
   std::set<std::string> claims;
   std::set<std::string> pieces;  // of knowledge/playbook/gpu where a name has several forms
   std::vector<Knob> knobs;
@@ -38,17 +39,19 @@ struct GpuKernel {
 class GpuWriter {
  public:
   GpuWriter(const ProblemDescription& problem, const Graph& graph, const Plan& plan, const GpuFacts& gpu,
-            const std::set<std::string>& strategies, bool in_cute);
+            const std::set<std::string>& strategies, GpuDialect written);
 
   const ProblemDescription& problem;
   const Graph& graph;
   const Plan& plan;
   const GpuFacts& gpu;
+  const GpuDialect dialect;
   const bool cute;  // CuTe: arguments are tensors in the kernel, vectors are copies of tiles
 
   [[nodiscard]] bool wants(const std::string& strategy) const { return strategies_.contains(strategy); }
-  // Vectors as kw_vec, which CUDA-C has.
+  // Vectors as kw_vec, which CUDA-C and OpenCL C have, and how many floats that may be.
   [[nodiscard]] bool wants_vectors() const { return !cute && wants("vector_load"); }
+  [[nodiscard]] std::int64_t most_lanes() const { return dialect == GpuDialect::opencl ? 16 : 4; }
   // CuTe: what is in memory under this name, as a pointer that tensors are made of.
   [[nodiscard]] std::string iterator(const std::string& name) const;
   [[nodiscard]] const Buffer& buffer(ValueId value) const { return plan.buffers.at(value); }
@@ -67,6 +70,9 @@ class GpuWriter {
 
  private:
   friend class GpuText;
+  friend class OpenClText;
+  bool finish_in_opencl(GpuKernel& kernel, const std::string& body);
+  void take_over(const GpuKernel& kernel);  // its claims, pieces, tables and knobs
   std::set<std::string> strategies_;
   std::set<std::string> reserved_;
   std::map<ValueId, Buffer> in_memory_;
@@ -78,6 +84,10 @@ class GpuWriter {
   std::vector<std::string> declarations_;
   std::string kernels_;
   std::string launches_;
+  struct OpenClMemory {
+    std::string name, type, count;
+  };
+  std::vector<OpenClMemory> opencl_scratch_;  // a parameter of every kernel that uses it
 };
 
 // A family of stages, tried in the order of gpu_families(); the last takes everything.
@@ -87,18 +97,20 @@ struct GpuFamily {
   bool (*write)(GpuWriter& writer, const Stage& stage);
 };
 
-std::span<const GpuFamily> gpu_families(bool cute);
+std::span<const GpuFamily> gpu_families(GpuDialect dialect);
 
-extern const GpuFamily gpu_product_family;    // tiles of a product in shared memory
-extern const GpuFamily gpu_tensor_family;     // tiles by tensor cores
-extern const GpuFamily gpu_rows_family;       // a warp or a block for each row
-extern const GpuFamily gpu_split_family;      // few results of long reductions, shared out over blocks
-extern const GpuFamily gpu_transpose_family;  // movements that neither reads nor writes side by side, through shared memory
-extern const GpuFamily gpu_flat_family;       // pointwise, in vectors
-extern const GpuFamily gpu_naive_family;      // one thread for each element
-extern const GpuFamily cute_product_family;   // tiled copies and tiled products of CuTe
-extern const GpuFamily cute_rows_family;      // rows in fragments
-extern const GpuFamily cute_flat_family;      // pointwise, in fragments
+extern const GpuFamily gpu_product_family;     // tiles of a product in shared memory
+extern const GpuFamily gpu_tensor_family;      // tiles by tensor cores
+extern const GpuFamily gpu_rows_family;        // a warp or a block for each row
+extern const GpuFamily gpu_split_family;       // few results of long reductions, shared out over blocks
+extern const GpuFamily gpu_transpose_family;   // movements that neither reads nor writes side by side, through shared memory
+extern const GpuFamily gpu_flat_family;        // pointwise, in vectors
+extern const GpuFamily gpu_naive_family;       // one thread for each element
+extern const GpuFamily opencl_product_family;  // tiles in registers, panels in memory
+extern const GpuFamily opencl_rows_family;     // a work-item for each row, or for several columns
+extern const GpuFamily cute_product_family;    // tiled copies and tiled products of CuTe
+extern const GpuFamily cute_rows_family;       // rows in fragments
+extern const GpuFamily cute_flat_family;       // pointwise, in fragments
 
 // Pieces that families share.
 std::string blocks_for(std::int64_t count, const std::string& each);  // "(1000 + KW_THREADS - 1) / KW_THREADS"

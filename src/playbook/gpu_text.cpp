@@ -7,13 +7,12 @@
 
 #include "playbook/kernel_text.h"
 #include "playbook/pieces.h"
+#include "playbook/py_stage.h"
 #include "playbook/scratch.h"
 
 namespace kw {
-namespace {
-
 // What plans are made of, by what strategies for GPUs are called.
-std::set<std::string> plan_words(const std::set<std::string>& strategies, bool cute) {
+std::set<std::string> gpu_plan_words(const std::set<std::string>& strategies, bool prologues) {
   static const std::map<std::string, std::string> words{{"fuse_kernels", "fuse_chain"},
                                                         {"fuse_row_kernel", "fuse_row_passes"},
                                                         {"fuse_tile_epilogue", "fuse_epilogue"},
@@ -21,18 +20,16 @@ std::set<std::string> plan_words(const std::set<std::string>& strategies, bool c
   std::set<std::string> result;
   for (const auto& [own, planned] : words)
     if (strategies.contains(own)) result.insert(planned);
-  if (cute) result.erase("fuse_prologue");  // its copies move what is in memory as it is
+  if (!prologues) result.erase("fuse_prologue");
   return result;
 }
 
-void claim_plan(const Plan& plan, std::set<std::string>& claims) {
+void claim_gpu_plan(const Plan& plan, std::set<std::string>& claims) {
   for (const auto& fused : plan.fused) {
     if (fused == "fuse_chain") claims.insert("fuse_kernels");
     if (fused == "fuse_row_passes") claims.insert("fuse_row_kernel");
   }
 }
-
-}  // namespace
 
 std::string GpuText::opening(const GpuWriter& writer) const {
   std::string text = fmt::format("// Computes {}.\n", operations_text(problem_));
@@ -77,15 +74,16 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
   // Rows are worth a kernel of their own where there are enough for the machine: for a plan, a thread is a quarter of an SM.
-  Plan plan = make_plan(graph_, outputs, plan_words(strategies, cute_), std::max(1, gpu_.sms / 4));
+  // Copies of CuTe move what is in memory as it is.
+  Plan plan = make_plan(graph_, outputs, gpu_plan_words(strategies, !cute_), std::max(1, gpu_.sms / 4));
   const auto slots = place_scratch(plan, graph_);
-  GpuWriter writer(problem_, graph_, plan, gpu_, strategies, cute_);
+  GpuWriter writer(problem_, graph_, plan, gpu_, strategies, cute_ ? GpuDialect::cute : GpuDialect::cuda_c);
   for (const auto& slot : slots)
     writer.declarations_.push_back(fmt::format("__device__ __align__(16) {} {}[{}];", c_type(slot.dtype), slot.name, slot.count));
-  claim_plan(plan, writer.claims_);
+  claim_gpu_plan(plan, writer.claims_);
   for (const auto& stage : plan.stages) {
     if (numel(graph_.shape(stage.roots[0])) == 0) continue;
-    for (const auto& family : gpu_families(cute_))
+    for (const auto& family : gpu_families(writer.dialect))
       if (family.write(writer, stage)) break;
     writer.done(stage);
   }

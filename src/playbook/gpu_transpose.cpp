@@ -84,7 +84,9 @@ bool write_transpose(GpuWriter& writer, const Stage& stage) {
   GpuKernel kernel = writer.kernel("turned_tiles");
   Emitter& e = kernel.e;
   kernel.knob("KW_TILE", 32, {16, 32, 64});
-  const std::string threads = writer.block_threads(kernel, 256, {128, 256, 512});
+  // Work-items of a CPU take turns: one of them turns a tile round without waiting for others.
+  const std::string threads = writer.dialect == GpuDialect::opencl ? writer.block_threads(kernel, 1, {1, 4, 16})
+                                                                   : writer.block_threads(kernel, 256, {128, 256, 512});
   const bool swizzled = writer.wants("swizzle");
   std::string pad = "0";
   if (swizzled) {

@@ -1,6 +1,7 @@
 #include "playbook/kernel_text.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,6 +19,24 @@ std::string parameters_text(const std::vector<const TensorSpec*>& specs) {
     parts.push_back(
         fmt::format("{}{} {}", argument_type(*spec), spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What the text uses of the standard library and of OpenMP.
+std::set<std::string> headers_for(const std::string& text) {
+  std::set<std::string> headers;
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (has("INT64_M")) headers.insert("<cstdint>");
+  if (has("omp_get")) headers.insert("<omp.h>");
+  if (has("std::min") || has("std::max")) headers.insert("<algorithm>");
+  return headers;
+}
+
+// Whether the text has the name, as a word of its own.
+bool mentions(const std::string& text, const std::string& name) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !in_word(text[at - 1])) && (at + name.size() == text.size() || !in_word(text[at + name.size()]))) return true;
+  return false;
 }
 
 }  // namespace
@@ -39,8 +58,8 @@ std::string operations_text(const ProblemDescription& problem) {
 }
 
 std::set<std::string> KernelText::reserved_names() const {
-  std::set<std::string> names{"args", "state", "memory",     "main", "j0",  "y0",   "y1",  "jn",
-                              "yn",   "u",     "row_values", "exp",  "log", "sqrt", "max", "min"};
+  std::set<std::string> names{"prepared", "run", "prepare", "work_bytes", "args",       "state", "memory", "main", "j0",  "y0",
+                              "y1",       "jn",  "yn",      "u",          "row_values", "exp",   "log",    "sqrt", "max", "min"};
   for (const auto* spec : problem_.arguments())
     for (const char* suffix : {"", "_shape", "_strides", "_numel"}) names.insert(spec->c_name + suffix);
   for (int i = 0; i < 64; ++i) names.insert(fmt::format("scratch{}", i));
@@ -70,25 +89,41 @@ std::string KernelText::table_texts(const StageWriter& writer) const {
   return text;
 }
 
-std::string KernelText::prepare_text(const StageWriter& writer) const {
+std::string KernelText::prepared_places(const StageWriter& writer, const std::string& body) {
+  std::string text = "// The prepared weights, one after the other, each at a multiple of 64 bytes.\n";
+  std::string offset = "0";
+  for (const auto& part : writer.prepared_) {
+    if (!mentions(body, part.name)) continue;
+    text += fmt::format("constexpr std::int64_t {}_offset = {};\n", part.name, offset);
+    offset = fmt::format("({0}_offset + ({1}) + 15) / 16 * 16", part.name, part.count);
+  }
+  return text + fmt::format("constexpr std::int64_t prepared_floats = {};\n\n", offset);
+}
+
+// Fills all that is prepared; `memory` has room for what is kept.
+std::string KernelText::preparing(const StageWriter& writer, const std::string& body) {
+  std::string text, passing;
+  for (const auto& part : writer.prepared_) {
+    const bool kept = mentions(body, part.name);
+    text += kept ? fmt::format("  float* const {0} = memory + {0}_offset;\n", part.name)
+                 : fmt::format("  float* const {0} = new float[{1}];\n", part.name, part.count);
+    text += fmt::format("  {{\n{}  }}\n", part.text);
+    if (!kept) passing += fmt::format("  delete[] {};\n", part.name);
+  }
+  return text + passing;
+}
+
+std::string KernelText::prepare_text(const StageWriter& writer, const std::string& body) const {
   if (writer.prepared_.empty()) return "";
   const bool by_struct = passes_struct(problem_);
   std::vector<const TensorSpec*> specs;
   for (const auto& spec : problem_.parameters) specs.push_back(&spec);
-  std::string text = "// The prepared weights, one after the other, each at a multiple of 64 bytes.\n";
-  std::string offset = "0";
-  for (const auto& part : writer.prepared_) {
-    text += fmt::format("constexpr std::int64_t {}_offset = {};\n", part.name, offset);
-    offset = fmt::format("({0}_offset + ({1}) + 15) / 16 * 16", part.name, part.count);
-  }
-  text += fmt::format("constexpr std::int64_t prepared_floats = {};\n\n", offset);
+  std::string text = prepared_places(writer, body);
   text += fmt::format("extern \"C\" void* kw_prepare({}) {{\n", by_struct ? "const kw_weights* weights" : parameters_text(specs));
   if (by_struct)
     for (const auto* spec : specs) text += fmt::format("  [[maybe_unused]] const auto {0} = weights->{0};\n", spec->c_name);
   text += "  float* const memory = static_cast<float*>(::operator new(prepared_floats * sizeof(float), std::align_val_t(64)));\n";
-  for (const auto& part : writer.prepared_)
-    text += fmt::format("  float* const {0} = memory + {0}_offset;\n{1}", part.name, part.text);
-  text += "  return memory;\n}\n\n";
+  text += preparing(writer, body) + "  return memory;\n}\n\n";
   text += "extern \"C\" void kw_release(void* state) { ::operator delete(state, std::align_val_t(64)); }\n\n";
   return text;
 }
@@ -105,19 +140,24 @@ std::string KernelText::kernel_function(const StageWriter& writer, const std::st
       text += fmt::format("  [[maybe_unused]] {}{} const {} = args->{};\n", argument_type(*spec),
                           spec->kind == TensorKind::output ? " __restrict" : "", spec->c_name, spec->c_name);
   for (const auto& part : writer.prepared_)
-    text += fmt::format("  const float* const {0} = static_cast<const float*>(state) + {0}_offset;\n", part.name);
+    if (mentions(body, part.name))
+      text += fmt::format("  const float* const {0} = static_cast<const float*>(state) + {0}_offset;\n", part.name);
   text += body;
   return text + "}\n";
 }
 
-Kernel KernelText::write(const std::set<std::string>& strategies) const {
+PlannedOutputs KernelText::planned_outputs() const {
   PlannedOutputs outputs;
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
-  Plan plan = make_plan(graph_, outputs, strategies, machine_.threads);
-  const auto scratch = place_scratch(plan, graph_);
-  StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
+  return outputs;
+}
+
+void KernelText::write_stages(StageWriter& writer) const {
+  const Plan& plan = writer.plan;
   for (const auto& fused : plan.fused) writer.use(fused);
+  for (const auto& done : algebra_.done) writer.use(done);
+  for (const ValueId value : plan.prepared) writer.prepare_value(value);
   for (const auto& stage : plan.stages) {
     if (numel(graph_.shape(stage.roots[0])) == 0) continue;
     for (const auto& family : families()) {
@@ -130,6 +170,13 @@ Kernel KernelText::write(const std::set<std::string>& strategies) const {
   }
   if (writer.emitter.used().contains("stream_stores")) writer.emitter.line("kw_stream_fence();");
   claim_emitted(writer);
+}
+
+Kernel KernelText::write(const std::set<std::string>& strategies) const {
+  Plan plan = make_plan(graph_, planned_outputs(), strategies, machine_.threads, algebra_.prepared);
+  const auto scratch = place_scratch(plan, graph_);
+  StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
+  write_stages(writer);
 
   const std::string body = writer.emitter.take_text();
   std::string declared;
@@ -142,17 +189,64 @@ Kernel KernelText::write(const std::set<std::string>& strategies) const {
   needed.merge(pieces_in_text(all, needed, strategies.contains("vector_maths")));
   std::string includes;
   if (!writer.prepared_.empty()) includes += "#include <new>\n";
-  if (all.find("INT64_M") != std::string::npos) includes += "#include <cstdint>\n";
-  if (all.find("omp_get") != std::string::npos) includes += "#include <omp.h>\n";
-  if (all.find("std::min") != std::string::npos || all.find("std::max") != std::string::npos) includes += "#include <algorithm>\n";
+  for (const auto& header : headers_for(all)) includes += fmt::format("#include {}\n", header);
 
   Kernel kernel;
   kernel.source = opening(writer) + includes + (includes.empty() ? "" : "\n") + paste_pieces(needed) + table_texts(writer) +
-                  declared + (declared.empty() ? "" : "\n") + prepare_text(writer) + kernel_function(writer, body);
+                  declared + (declared.empty() ? "" : "\n") + prepare_text(writer, body) + kernel_function(writer, body);
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;
   kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());
   return kernel;
+}
+
+KernelFunction KernelText::function(const std::string& name, const std::set<std::string>& strategies,
+                                    const KnobValues& knobs) const {
+  Plan plan = make_plan(graph_, planned_outputs(), strategies, machine_.threads, algebra_.prepared);
+  const auto scratch = place_scratch(plan, graph_);
+  StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
+  writer.share_scratch();
+  for (const auto& slot : scratch) writer.named_scratch(slot.name, c_type(slot.dtype), fmt::format("{}", slot.count));
+  write_stages(writer);
+
+  KernelFunction function;
+  const std::string body = writer.emitter.take_text();
+  std::string declared;
+  for (const auto& text : writer.declarations_) {
+    if (text.starts_with("#include "))
+      function.includes.insert(text.substr(9));
+    else
+      declared += text + "\n";
+  }
+  std::string all = declared + body;
+  for (const auto& part : writer.prepared_) all += part.text;
+  function.claims = writer.claims_;
+  function.pieces = writer.emitter.needed();
+  function.pieces.merge(pieces_in_text(all, function.pieces, strategies.contains("vector_maths")));
+  function.includes.merge(headers_for(all));
+  function.prepares = !writer.prepared_.empty();
+
+  std::string macros, undone;
+  for (const auto& knob : writer.knobs_) {
+    const auto value = knobs.find(knob.name);
+    macros += fmt::format("#define {} {}\n", knob.name, value == knobs.end() ? fmt::format("{}", knob.standard) : value->second);
+    undone += fmt::format("#undef {}\n", knob.name);
+  }
+  std::vector<const TensorSpec*> parameters;
+  for (const auto& spec : problem_.parameters) parameters.push_back(&spec);
+  std::string text = fmt::format("namespace {} {{\n{}{}{}", name, macros, table_texts(writer), declared);
+  text += fmt::format("constexpr std::int64_t work_bytes = {};\n", writer.work_end_);
+  if (function.prepares) {
+    text += prepared_places(writer, body);
+    text += fmt::format("static void prepare(float* const memory, {}) {{\n", parameters_text(parameters));
+    text += preparing(writer, body) + "}\n\n";
+  }
+  text += fmt::format("[[gnu::noinline]] static void run({}{}) {{\n", function.prepares ? "const float* const prepared, " : "",
+                      parameters_text(problem_.arguments()));
+  for (const auto& part : writer.prepared_)
+    if (mentions(body, part.name)) text += fmt::format("  const float* const {0} = prepared + {0}_offset;\n", part.name);
+  function.text = fmt::format("{}{}}}\n{}}}  // namespace {}\n\n", text, body, undone, name);
+  return function;
 }
 
 }  // namespace kw

@@ -12,6 +12,8 @@ extern const std::string_view kPieceFiles[];  // generated from knowledge/playbo
 extern const std::size_t kPieceFileCount;
 extern const std::string_view kGpuPieceFiles[];  // generated from knowledge/playbook/gpu
 extern const std::size_t kGpuPieceFileCount;
+extern const std::string_view kOpenClPieceFiles[];  // generated from knowledge/playbook/opencl
+extern const std::size_t kOpenClPieceFileCount;
 
 namespace {
 
@@ -120,6 +122,18 @@ std::string paste_gpu_pieces(const std::string& body, const std::set<std::string
   return includes + (includes.empty() ? "" : "\n") + text + (text.ends_with(")\n") ? "\n" : "");
 }
 
+std::string paste_opencl_pieces(const std::string& body, bool lanes) {
+  static const PieceBook book = read_book(kOpenClPieceFiles, kOpenClPieceFileCount);
+  std::set<std::string> done;
+  std::string includes;
+  std::string text;
+  if (lanes) paste_with_needs(book, "vec", done, includes, text);  // the forms on vectors come after it
+  for (const auto& identifier : identifiers_of(body))
+    if (const auto piece = book.of_identifier.find(identifier); piece != book.of_identifier.end())
+      paste_with_needs(book, piece->second, done, includes, text);
+  return text;
+}
+
 std::set<std::string> pieces_in_text(const std::string& text, const std::set<std::string>& known, bool vector_maths) {
   std::set<std::string> found;
   const auto& book = piece_book();
@@ -134,6 +148,10 @@ std::set<std::string> pieces_in_text(const std::string& text, const std::set<std
     found.insert(lane_by_lane ? "each_" + base : book.pieces.contains(base) ? base : piece->second);
   }
   return found;
+}
+
+bool says(const std::string& text, const std::string& word) {
+  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
 }
 
 }  // namespace kw

@@ -13,12 +13,19 @@ constexpr std::int64_t kSmallWork = 32768;  // elements that are not worth anoth
 
 class Planner {
  public:
-  Planner(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads)
-      : graph_(graph), outputs_(outputs), strategies_(strategies), threads_(threads), users_(users_of(graph)) {}
+  Planner(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads,
+          const std::map<ValueId, std::string>& prepared)
+      : graph_(graph), outputs_(outputs), strategies_(strategies), threads_(threads), users_(users_of(graph)) {
+    for (const auto& [id, name] : prepared) {
+      plan_.prepared.insert(id);
+      plan_.buffers[id] = {.name = name, .dtype = graph.dtype(id), .shape = graph.shape(id)};
+    }
+  }
 
   Plan make() {
     find_needed();
     find_from_parameters();
+    find_attentions();
     for (std::size_t i = 0; i < outputs_.values.size(); ++i) {
       const ValueId root = output_root(outputs_.values[i]);
       store(root);
@@ -26,7 +33,7 @@ class Planner {
     }
     if (!wants("fuse_chain"))
       for (const ValueId id : needed_)
-        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id)) store(id);
+        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_attention_.contains(id)) store(id);
     place_anchors();
     while (settle_reductions()) {
     }
@@ -42,7 +49,7 @@ class Planner {
 
  private:
   [[nodiscard]] bool wants(const std::string& strategy) const { return strategies_.contains(strategy); }
-  [[nodiscard]] bool is_stored(ValueId id) const { return stored_.contains(id); }
+  [[nodiscard]] bool is_stored(ValueId id) const { return stored_.contains(id) || plan_.prepared.contains(id); }
   void store(ValueId id) { stored_.insert(id); }
 
   void reached(ValueId root, const std::function<void(const Reached&)>& visit) const {
@@ -60,7 +67,7 @@ class Planner {
     while (!open.empty()) {
       const ValueId id = open.back();
       open.pop_back();
-      if (!needed_.insert(id).second) continue;
+      if (!needed_.insert(id).second || plan_.prepared.contains(id)) continue;
       for (const ValueId operand : graph_.at(id).operands) open.push_back(operand);
     }
   }
@@ -68,25 +75,55 @@ class Planner {
   void find_from_parameters() {
     for (ValueId id = 0; id < graph_.size(); ++id) {
       const Value& value = graph_.at(id);
-      bool own = value.kind == ValueKind::argument ? value.parameter : value.kind != ValueKind::scalar;
+      // Running values have no element of their own: they, and what is made of them, are computed in stages.
+      const bool running = value.kind == ValueKind::scan || value.kind == ValueKind::recurrence;
+      bool own = value.kind == ValueKind::argument ? value.parameter : value.kind != ValueKind::scalar && !running;
       for (const ValueId operand : value.operands) own = own && plan_.from_parameters.contains(operand);
       if (own) plan_.from_parameters.insert(id);
     }
+  }
+
+  // Attention is one stage where its scores are read by nobody else. Few rows are not worth packing keys for.
+  void find_attentions() {
+    constexpr std::int64_t kFewestRows = 8;
+    for (const char* strategy : {"online_attention", "register_tile", "explicit_vectors"})
+      if (!wants(strategy)) return;
+    for (const ValueId id : needed_) {
+      if (graph_.at(id).kind != ValueKind::product || graph_.shape(id)[1] < kFewestRows) continue;
+      auto found = attention_at(graph_, id, [&](ValueId value) { return needed_.contains(value); });
+      if (!found || std::ranges::any_of(outputs_.values, [&](ValueId o) { return found->inside.contains(o); })) continue;
+      in_attention_.insert(found->inside.begin(), found->inside.end());
+      in_epilogues_.insert(found->inside.begin(), found->inside.end());
+      plan_.attentions.emplace(id, std::move(*found));
+    }
+  }
+
+  static bool has_epilogue(const Value& anchor) {
+    return anchor.kind != ValueKind::arg_reduce && anchor.kind != ValueKind::recurrence;
   }
 
   // Products, windows, scans and argument reductions have memory of their own, or that of the epilogue which they end in.
   void place_anchors() {
     for (const ValueId id : needed_) {
       const Value& value = graph_.at(id);
-      if (!is_anchor(value)) continue;
+      if (!is_anchor(value) || plan_.prepared.contains(id) || in_attention_.contains(id)) continue;
       const bool fuse = is_contraction(value) ? wants("fuse_epilogue") : wants("fuse_chain");
-      const ValueId root = fuse && !is_stored(id) && value.kind != ValueKind::arg_reduce ? take_epilogue(id) : id;
+      const ValueId root = fuse && !is_stored(id) && has_epilogue(value) ? take_epilogue(id) : id;
       store(root);
       anchor_of_[root] = id;
-      if (is_contraction(value) && !wants("fuse_prologue")) {
-        for (const ValueId operand : value.operands) store_behind_views(operand);
+      if (value.kind == ValueKind::recurrence || (is_contraction(value) && !wants("fuse_prologue"))) {
+        for (const ValueId operand : anchor_operands(id)) store_behind_views(operand);
       }
     }
+  }
+
+  // What a stage's anchor reads: of attention, also queries and keys.
+  [[nodiscard]] std::vector<ValueId> anchor_operands(ValueId anchor) const {
+    const auto attention = plan_.attentions.find(anchor);
+    if (attention == plan_.attentions.end()) return graph_.at(anchor).operands;
+    std::vector<ValueId> operands = graph_.at(attention->second.product).operands;
+    operands.push_back(graph_.at(anchor).operands[1]);
+    return operands;
   }
 
   // A mask of positions over an argument costs nothing to read through, and says which part of the operand is zero.
@@ -105,7 +142,7 @@ class Planner {
 
   void store_behind_views(ValueId id) {
     while (graph_.at(id).kind == ValueKind::view || graph_.at(id).kind == ValueKind::reshape) id = graph_.at(id).operands[0];
-    if (is_computed(graph_.at(id)) && !is_masked_argument(id)) store(id);
+    if (is_computed(graph_.at(id)) && !is_stored(id) && !is_masked_argument(id)) store(id);
   }
 
   // The last pointwise value through which everything that reads the anchor goes, each at the anchor's own position. What lies
@@ -161,7 +198,8 @@ class Planner {
       std::vector<Reached> inside;
       reached(root, [&](const Reached& at) {
         const ValueKind kind = graph_.at(at.value).kind;
-        if ((kind == ValueKind::reduce || kind == ValueKind::arg_reduce) && (at.value == root || !is_stored(at.value)))
+        if ((kind == ValueKind::reduce || kind == ValueKind::arg_reduce) && (at.value == root || !is_stored(at.value)) &&
+            !in_attention_.contains(at.value))
           inside.push_back(at);
       });
       ValueId largest = -1;
@@ -221,7 +259,7 @@ class Planner {
   [[nodiscard]] ValueId operand_around(ValueId anchor, ValueId reduction) const {
     const ValueKind kind = graph_.at(anchor).kind;
     if (!is_contraction(graph_.at(anchor)) && kind != ValueKind::window) return reduction;
-    for (ValueId operand : graph_.at(anchor).operands) {
+    for (ValueId operand : anchor_operands(anchor)) {
       while (graph_.at(operand).kind == ValueKind::view || graph_.at(operand).kind == ValueKind::reshape)
         operand = graph_.at(operand).operands[0];
       if (!is_computed(graph_.at(operand)) || is_stored(operand)) continue;
@@ -250,6 +288,7 @@ class Planner {
       bool chain = false;
       reached(root, [&](const Reached& at) {
         const Value& value = graph_.at(at.value);
+        if (in_attention_.contains(at.value)) return;
         if (at.value != root && is_computed(value) && !is_stored(at.value) && at.value != stage.anchor) chain = true;
         if (value.kind != ValueKind::reduce || (at.value != root && is_stored(at.value))) return;
         ++reductions;
@@ -383,6 +422,7 @@ class Planner {
   std::set<ValueId> needed_;
   std::set<ValueId> stored_;
   std::map<ValueId, ValueId> anchor_of_;
+  std::set<ValueId> in_attention_;  // inside of one
   std::set<ValueId> in_epilogues_;  // anchors and what follows each, to its root
   std::map<ValueId, std::size_t> output_of_;
   Plan plan_;
@@ -390,8 +430,9 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads) {
-  return Planner(graph, outputs, strategies, threads).make();
+Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads,
+               const std::map<ValueId, std::string>& prepared) {
+  return Planner(graph, outputs, strategies, threads, prepared).make();
 }
 
 }  // namespace kw

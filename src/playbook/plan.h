@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "playbook/attention.h"
 #include "playbook/emit.h"
 #include "playbook/value.h"
 #include "record/problem.h"
@@ -29,7 +30,9 @@ struct Plan {
   std::map<ValueId, Buffer> buffers;  // of all roots; scratch buffers are named by the kernel's text
   std::vector<std::string> fused;     // strategies that shaped the plan: fuse_chain, fuse_row_passes, fuse_epilogue, fuse_prologue
   std::set<ValueId> read_again;       // roots that some stage reads
-  std::set<ValueId> from_parameters;  // values that depend on parameters and constants alone
+  std::map<ValueId, Attention> attentions;  // by their results, which are anchors: what is inside has neither memory nor a stage
+  std::set<ValueId> from_parameters;        // values that depend on parameters and constants alone
+  std::set<ValueId> prepared;               // of these: in memory before the first stage, made by kw_prepare; no stage fills them
 };
 
 // The values of the problem's outputs, in order.
@@ -38,6 +41,7 @@ struct PlannedOutputs {
   std::vector<const TensorSpec*> specs;
 };
 
-Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads);
+Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads,
+               const std::map<ValueId, std::string>& prepared = {});
 
 }  // namespace kw

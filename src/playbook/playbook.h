@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "playbook/split.h"
 #include "playbook/stage.h"
 #include "record/kernel.h"
 #include "record/problem.h"
+#include "record/run.h"
 #include "record/strategy.h"
 
 namespace kw {
@@ -23,7 +25,14 @@ class Playbook {
 
   // The kernel that realises what it can of these strategies; its claims are what it really does. {}: the plain kernel, one thread,
   // scalar, every operation a loop of its own.
+  // A problem of many layers is written as the functions of its parts, each with these strategies.
   [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const;
+
+  // The parts of a problem of many layers; no places: it is written as a whole.
+  [[nodiscard]] const Split& split() const;
+  [[nodiscard]] const Features& part_features(std::size_t part) const;
+  // The kernel in which every part is computed as chosen for it, in any order; a part without a choice is plain.
+  [[nodiscard]] Result<Kernel> assemble(const std::vector<PartChoice>& choices) const;
 
  private:
   struct State;

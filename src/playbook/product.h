@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "playbook/band.h"
 #include "playbook/emit.h"
 #include "playbook/stage.h"
 
@@ -35,12 +36,6 @@ struct ProductOperand {
   bool shared = false;           // all batches have the same
 };
 
-// Which elements of a matrix may be other than zero: those with low <= column - row <= high.
-struct Band {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
-
 struct ProductFacts {
   ValueId product = -1;
   std::int64_t batches = 1;
@@ -62,9 +57,6 @@ struct ProductFacts {
 };
 
 ProductFacts product_facts(const StageWriter& writer, const Stage& stage, bool swapped);
-
-// The band of a value's last two dimensions, if it is zero outside of one by construction.
-std::optional<Band> band_of(const Graph& graph, ValueId value);
 
 // The index of a stage's root that belongs to an index of its product.
 Index root_index(Emitter& emitter, const Graph& graph, const ProductFacts& facts, const Index& product_index, ValueId root);

@@ -95,6 +95,10 @@ class ReachWalk {
         walk(weight);
         return;
       }
+      case ValueKind::recurrence:
+        for (const ValueId operand : value.operands)
+          walk({operand, std::vector<DimUse>(graph_.shape(operand).size(), DimUse{at.dims() | kReducedBit, -1}), at.within});
+        return;
       case ValueKind::pad:
       case ValueKind::concat:
       case ValueKind::window:
@@ -139,7 +143,10 @@ ValueId behind_reshapes(const Graph& graph, ValueId id) {
     }
     if (value.kind != ValueKind::view || numel(value.shape) != numel(graph.shape(value.operands[0]))) return id;
     int last = -1;
-    for (const auto& map : value.map) {
+    for (std::size_t d = 0; d < value.map.size(); ++d) {
+      const DimMap& map = value.map[d];
+      // One position of a dimension that has more, repeated along another one, is as large as its operand and yet another value.
+      if (map.out_dim < 0 && graph.shape(value.operands[0])[d] != 1) return id;
       if (map.out_dim < 0) continue;
       if (map.out_dim < last || map.scale != 1 || map.offset != 0) return id;
       last = map.out_dim;
@@ -152,7 +159,7 @@ bool is_contraction(const Value& value) { return value.kind == ValueKind::produc
 
 bool is_anchor(const Value& value) {
   return is_contraction(value) || value.kind == ValueKind::window || value.kind == ValueKind::scan ||
-         value.kind == ValueKind::arg_reduce;
+         value.kind == ValueKind::arg_reduce || value.kind == ValueKind::recurrence;
 }
 
 bool is_computed(const Value& value) {

@@ -13,8 +13,9 @@ namespace {
 const OpRow* row_of(const std::string& op) {
   static const std::map<std::string, const OpRow*> rows = [] {
     std::map<std::string, const OpRow*> all;
-    for (const auto table : {pointwise_ops(), activation_ops(), view_ops(), reduce_ops(), norm_ops(), loss_ops(), lookup_ops(),
-                             scan_ops(), window_ops(), arg_ops(), product_ops(), convolution_ops()})
+    for (const auto table :
+         {pointwise_ops(), activation_ops(), view_ops(), reduce_ops(), norm_ops(), loss_ops(), lookup_ops(), scan_ops(),
+          window_ops(), arg_ops(), product_ops(), convolution_ops(), interpolate_ops(), cell_ops(), recurrent_ops()})
       for (const auto& row : table) all.emplace(row.op, &row);
     return all;
   }();
@@ -267,6 +268,16 @@ Result<ReadProblem> read_graph(const ProblemDescription& problem) {
   auto read = read_fields("the graph of " + problem.name, [&] { return read_nodes(problem); });
   if (!read) return read.error();
   return std::move(*read);
+}
+
+Result<ReadProblem> read_graph_without_recurrences(const ProblemDescription& problem) {
+  KW_TRY(ReadProblem read, read_graph(problem));
+  for (ValueId id = 0; id < read.graph.size(); ++id)
+    if (const Value& value = read.graph.at(id); value.kind == ValueKind::recurrence)
+      return bad_input(
+          fmt::format("the playbook writes whole recurrent layers ({}, node {}) for CPUs in C++ only", value.fn, value.origin),
+          "write the steps as a loop over cells, or use --dsl cpp");
+  return read;
 }
 
 }  // namespace kw

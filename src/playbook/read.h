@@ -74,6 +74,9 @@ ValueId scan_of_before(Graph& graph, ValueId first, ValueId shorter, int dim);
 std::span<const OpRow> window_ops();       // read_window.cpp
 std::span<const OpRow> arg_ops();          // read_arg.cpp: argmax, argmin, max.dim, min.dim
 std::span<const OpRow> convolution_ops();  // read_convolution.cpp
+std::span<const OpRow> interpolate_ops();  // read_interpolate.cpp
+std::span<const OpRow> cell_ops();         // read_cell.cpp: one step of LSTM, GRU, RNN
+std::span<const OpRow> recurrent_ops();    // read_recurrent.cpp: whole layers
 std::span<const OpRow> product_ops();      // read_product.cpp: mm, addmm, bmm, matmul, linear, mv, dot, einsum, outer
 
 // Shared by tables.
@@ -92,5 +95,7 @@ std::vector<ValueId> apart(Graph& graph, const std::vector<ValueId>& outputs);
 
 // bad_input: names the operation and the node that it does not know.
 Result<ReadProblem> read_graph(const ProblemDescription& problem);
+// The same for coders without a form for the steps of recurrent layers: these are an error, too.
+Result<ReadProblem> read_graph_without_recurrences(const ProblemDescription& problem);
 
 }  // namespace kw

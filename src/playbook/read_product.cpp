@@ -213,15 +213,29 @@ NodeValues read_einsum(const NodeReader& node) {
   return {permuted_to(graph, value, have, out)};
 }
 
+// Keys or values of fewer heads than the queries have: each serves as many heads in a row.
+ValueId shared_by_heads(Graph& graph, ValueId value, const Shape& query) {
+  const Shape own = graph.shape(value);
+  const std::size_t head = own.size() - 3;
+  if (own[head] == 0 || query[query.size() - 3] % own[head] != 0) throw ReadError{"heads that cannot be shared out evenly"};
+  Shape apart = own;
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(head) + 1, query[query.size() - 3] / own[head]);
+  Shape whole = own;
+  whole[head] = query[query.size() - 3];
+  return graph.reshape(graph.expand(graph.unsqueeze(value, static_cast<int>(head) + 1), apart), whole);
+}
+
 // scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, *, scale, enable_gqa)
 NodeValues read_attention(const NodeReader& node) {
   Graph& graph = node.graph;
   const ValueId query = node.tensor(0);
   const Shape& shape = graph.shape(query);
   if (node.count() > 4 && !node.is_none(4) && node.number(4) != 0) throw ReadError{"dropout in attention"};
-  if (keyword_number(node, "enable_gqa", 0) != 0) throw ReadError{"grouped heads in attention"};
+  const bool grouped = keyword_number(node, "enable_gqa", 0) != 0;
+  const ValueId key = grouped ? shared_by_heads(graph, node.tensor(1), shape) : node.tensor(1);
+  const ValueId value = grouped ? shared_by_heads(graph, node.tensor(2), shape) : node.tensor(2);
   const double scale = keyword_number(node, "scale", 1 / std::sqrt(static_cast<double>(shape.back())));
-  ValueId scores = scaled(graph, matmul_values(graph, query, last_two_swapped(graph, node.tensor(1))), scale);
+  ValueId scores = scaled(graph, matmul_values(graph, query, last_two_swapped(graph, key)), scale);
   const Shape full = graph.shape(scores);
   const ValueId lowest = graph.constant(-std::numeric_limits<double>::infinity(), graph.dtype(scores));
   if (node.count() > 5 && node.boolean(5)) {
@@ -236,9 +250,14 @@ NodeValues read_attention(const NodeReader& node) {
                                                  : graph.pointwise("add", {scores, graph.cast(mask, graph.dtype(scores))});
   }
   const int last = static_cast<int>(full.size()) - 1;
-  const ValueId raised = graph.pointwise("exp", {graph.pointwise("sub", {scores, graph.reduce("max", scores, {last}, true)})});
-  const ValueId weights = graph.pointwise("div", {raised, graph.reduce("sum", raised, {last}, true)});
-  return {matmul_values(graph, weights, node.tensor(2))};
+  const ValueId greatest = graph.reduce("max", scores, {last}, true);
+  const ValueId raised = graph.pointwise("exp", {graph.pointwise("sub", {scores, greatest})});
+  ValueId weights = graph.pointwise("div", {raised, graph.reduce("sum", raised, {last}, true)});
+  if (!node.is_none(3)) {  // a row that sees nothing attends to nothing
+    const ValueId unseen = graph.pointwise("eq", {greatest, lowest}, DType::boolean);
+    weights = graph.pointwise("where", {unseen, graph.constant(0, graph.dtype(weights)), weights}, graph.dtype(weights));
+  }
+  return {matmul_values(graph, weights, value)};
 }
 
 constexpr std::array<OpRow, 13> kProductOps = {{

@@ -103,6 +103,64 @@ NodeValues read_cat(const NodeReader& node) {
   return {joined(node, node.tensors(0), node.is_none(1) ? 0 : node.dim(1, node.shape().size()))};
 }
 
+// (self, src): what was written over a whole tensor.
+NodeValues read_copy(const NodeReader& node) {
+  return {node.graph.cast(node.graph.expand(node.tensor(1), node.shape()), node.dtype())};
+}
+
+// `part` in the place of what x has from `start` on along a dimension.
+ValueId with_part(const NodeReader& node, ValueId x, ValueId part, int dim, std::int64_t start) {
+  Graph& graph = node.graph;
+  const std::int64_t size = graph.shape(x)[static_cast<std::size_t>(dim)];
+  const std::int64_t end = start + graph.shape(part)[static_cast<std::size_t>(dim)];
+  std::vector<ValueId> parts;
+  if (start > 0) parts.push_back(graph.slice(x, dim, 0, start));
+  if (end > start) parts.push_back(graph.cast(part, graph.dtype(x)));
+  if (end < size) parts.push_back(graph.slice(x, dim, end, size - end));
+  return parts.empty() ? x : joined(node, parts, dim);
+}
+
+// (self, src, dim, start, end, step): what was written into a slice.
+NodeValues read_slice_scatter(const NodeReader& node) {
+  const int dim = node.dim(2, view_rank(node));
+  const std::int64_t size = node.shape()[static_cast<std::size_t>(dim)];
+  if (!node.is_none(5) && node.integer(5) != 1) throw ReadError{"it writes into every other element only"};
+  std::int64_t start = node.is_none(3) ? 0 : node.integer(3);
+  if (start < 0) start += size;
+  return {with_part(node, node.tensor(0), node.tensor(1), dim, std::clamp<std::int64_t>(start, 0, size))};
+}
+
+// (self, src, dim, index): what was written at one position.
+NodeValues read_select_scatter(const NodeReader& node) {
+  const int dim = node.dim(2, view_rank(node));
+  const std::int64_t at = node.integer(3);
+  const std::int64_t start = at < 0 ? at + node.shape()[static_cast<std::size_t>(dim)] : at;
+  return {with_part(node, node.tensor(0), node.graph.unsqueeze(node.tensor(1), dim), dim, start)};
+}
+
+// (self, dim, size, step): windows along a dimension, the position within each as a new last one.
+NodeValues read_unfold(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const ValueId x = node.tensor(0);
+  const int dim = node.dim(1, view_rank(node));
+  const auto at = static_cast<std::size_t>(dim);
+  const std::int64_t size = node.integer(2), step = node.integer(3), count = node.shape()[at];
+  if (size == step) {
+    // Windows that only touch are the same elements in the same order.
+    Shape apart = graph.shape(x);
+    apart[at] = count;
+    apart.insert(apart.begin() + dim + 1, size);
+    std::vector<int> order = all_dims(apart.size());
+    order.erase(order.begin() + dim + 1);
+    order.push_back(dim + 1);
+    return {graph.permute(graph.reshape(graph.slice(x, dim, 0, count * size), apart), order)};
+  }
+  std::vector<ValueId> parts;
+  for (std::int64_t k = 0; k < size; ++k)
+    parts.push_back(graph.unsqueeze(graph.slice(x, dim, k, count, step), static_cast<int>(view_rank(node))));
+  return {joined(node, parts, static_cast<int>(view_rank(node)))};
+}
+
 NodeValues read_stack(const NodeReader& node) {
   const int dim = node.is_none(1) ? 0 : node.dim(1, node.shape().size());
   std::vector<ValueId> parts;
@@ -264,6 +322,10 @@ constexpr OpRow kViewOps[] = {
     {"aten.cat.default", read_cat},
     {"aten.concat.default", read_cat},
     {"aten.stack.default", read_stack},
+    {"aten.copy.default", read_copy},
+    {"aten.slice_scatter.default", read_slice_scatter},
+    {"aten.select_scatter.default", read_select_scatter},
+    {"aten.unfold.default", read_unfold},
     {"aten.tril.default", read_triangle},
     {"aten.triu.default", read_triangle},
     {"aten.diag.default", read_diag},

@@ -6,15 +6,6 @@
 #include "playbook/reach.h"
 
 namespace kw {
-namespace {
-
-ValueId behind_views(const Graph& graph, ValueId id) {
-  while (graph.at(id).kind == ValueKind::view || graph.at(id).kind == ValueKind::reshape) id = graph.at(id).operands[0];
-  return id;
-}
-
-}  // namespace
-
 SoftmaxPair softmax_pair(const Graph& graph, const Plan& plan, const Stage& stage) {
   SoftmaxPair pair;
   const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };

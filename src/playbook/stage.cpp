@@ -36,8 +36,18 @@ void StageWriter::require(const std::string& condition) {
 
 std::string StageWriter::scratch(const std::string& hint, std::string_view type, const std::string& count, bool per_thread) {
   std::string name = emitter.unique(hint);
-  declare(fmt::format("alignas(64) static {}{} {}[{}];", per_thread ? "thread_local " : "", type, name, count));
+  named_scratch(name, type, count, per_thread);
   return name;
+}
+
+void StageWriter::named_scratch(const std::string& name, std::string_view type, const std::string& count, bool per_thread) {
+  if (!per_thread && !work_end_.empty()) {
+    declare(fmt::format("constexpr std::int64_t {}_at = ({} + 63) / 64 * 64;", name, work_end_));
+    declare(fmt::format("static {0}* const {1} = reinterpret_cast<{0}*>(kw_work + {1}_at);", type, name));
+    work_end_ = fmt::format("({}_at + static_cast<std::int64_t>(sizeof({})) * ({}))", name, type, count);
+    return;
+  }
+  declare(fmt::format("alignas(64) static {}{} {}[{}];", per_thread ? "thread_local " : "", type, name, count));
 }
 
 void StageWriter::declare(const std::string& text) {
@@ -53,10 +63,27 @@ std::string StageWriter::prepared(const std::string& hint, const std::string& co
   reserved.insert({name, "memory", "weights"});
   Emitter own(graph, reserved);
   own.vector_maths = emitter.vector_maths;
+  for (const auto& [value, buffer] : prepared_values_) own.materialise(value, buffer);
   fill(own, name);
   for (const auto& piece : own.needed()) emitter.need(piece);
+  for (const ValueId table : own.tables()) emitter.need_table(table);
   prepared_.push_back({name, count, own.take_text()});
   return name;
+}
+
+void StageWriter::prepare_value(ValueId value) {
+  Buffer buffer = plan.buffers.at(value);
+  buffer.output = false;
+  buffer.name = prepared(buffer.name, fmt::format("{}", numel(buffer.shape)), [&](Emitter& to, const std::string& name) {
+    Index index;
+    for (const std::int64_t size : buffer.shape) index.push_back(size == 1 ? Affine(0) : Affine::variable(to.open_loop("i", size)));
+    const std::string text = to.emit(value, index).text;
+    to.line(fmt::format("{}[{}] = {};", name, to.text(to.flatten(index, buffer.shape)), text));
+    for (const std::int64_t size : buffer.shape)
+      if (size != 1) to.close();
+  });
+  prepared_values_[value] = buffer;
+  emitter.materialise(value, buffer);
 }
 
 std::string StageWriter::parallel_pragma(std::int64_t iterations, std::int64_t elements, bool uneven) {
@@ -79,18 +106,20 @@ bool StageWriter::attempt(const std::function<void()>& write) {
   const auto constraints = constraints_;
   const auto declarations = declarations_;
   const auto prepared = prepared_;
+  const auto work_end = work_end_;
   if (emitter.attempt(write)) return true;
   claims_ = claims;
   knobs_ = knobs;
   constraints_ = constraints;
   declarations_ = declarations;
   prepared_ = prepared;
+  work_end_ = work_end;
   return false;
 }
 
 std::span<const Family> families() {
-  static const Family all[] = {product_family, convolution_family, window_family, scan_family, arg_family,
-                               whole_family,   columns_family,     rows_family,   flat_family, naive_family};
+  static const Family all[] = {attention_family,  product_family, convolution_family, window_family, scan_family, arg_family,
+                               recurrence_family, whole_family,   columns_family,     rows_family,   flat_family, naive_family};
   return all;
 }
 

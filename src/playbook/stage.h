@@ -46,12 +46,17 @@ class StageWriter {
   // A static array of the kernel's file, aligned to 64 bytes, zero at first; its name. `per_thread`: thread_local. `count` may be a
   // constant expression over knobs.
   std::string scratch(const std::string& hint, std::string_view element_type, const std::string& count, bool per_thread = false);
+  void named_scratch(const std::string& name, std::string_view element_type, const std::string& count, bool per_thread = false);
+  // From now on scratch() that is no thread's own lies in the file's kw_work, which several functions share one after the other.
+  void share_scratch() { work_end_ = "0"; }
   // A function or type of the file, before the kernel; put there once for each distinct text.
   void declare(const std::string& text);
   // Floats that kw_prepare fills once for each set of weights: `fill` writes into `emitter` as given (not the kernel's) what fills
   // `name`, from values that depend on parameters alone (plan.from_parameters). Answers with the pointer's name in the kernel.
   std::string prepared(const std::string& hint, const std::string& count,
                        const std::function<void(Emitter& emitter, const std::string& name)>& fill);
+  // The same for a value of parameters alone: from now on it is in memory. The kernel's memory is its buffer's name.
+  void prepare_value(ValueId value);
   // The buffer of a root or of another materialised value.
   [[nodiscard]] const Buffer& buffer(ValueId value) const { return plan.buffers.at(value); }
   // "#pragma omp parallel for schedule(static)" where parallel_outer is wanted (and claims it, with balanced_schedule), else "".
@@ -70,12 +75,14 @@ class StageWriter {
     std::string count;
     std::string text;
   };
+  std::map<ValueId, Buffer> prepared_values_;
   std::set<std::string> strategies_;
   std::set<std::string> claims_;
   std::vector<Knob> knobs_;
   std::vector<std::string> constraints_;
   std::vector<std::string> declarations_;
   std::vector<Prepared> prepared_;
+  std::string work_end_;  // bytes of kw_work that are taken; empty: arrays are the function's own
 };
 
 // A family of stages. The list is tried in order; naive, the last, takes everything.
@@ -90,11 +97,13 @@ struct Family {
 std::span<const Family> families();
 
 // One per file; the list is stage.cpp's.
-extern const Family product_family;  // anchors of kind product
+extern const Family attention_family;  // products that are attention by the plan
+extern const Family product_family;    // anchors of kind product
 extern const Family convolution_family;
 extern const Family window_family;
 extern const Family scan_family;
 extern const Family arg_family;
+extern const Family recurrence_family;
 extern const Family rows_family;     // reductions and outputs over the same rows
 extern const Family columns_family;  // the same where the innermost dimension is not the reduced one
 extern const Family whole_family;    // few results of long reductions

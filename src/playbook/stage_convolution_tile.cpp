@@ -58,8 +58,8 @@ class TiledConvolution {
     writer_.knob("KW_FEATURES", rows, kTileRows);
     writer_.knob("KW_PIXELS", vectors, kTileVectors);
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
-    prepacked_ = writer_.plan.from_parameters.contains(facts_.weight) && emitter_.buffer_of(facts_.weight) == nullptr &&
-                 writer_.use("prepack_weights");
+    const bool own_stage = emitter_.buffer_of(facts_.weight) != nullptr && !writer_.plan.prepared.contains(facts_.weight);
+    prepacked_ = writer_.plan.from_parameters.contains(facts_.weight) && !own_stage && writer_.use("prepack_weights");
     if (std::ranges::any_of(stage_.roots, [&](ValueId root) { return root != facts_.value; })) writer_.use("fuse_epilogue");
     if (!is_in_memory(facts_.input)) writer_.use("fuse_prologue");
     decide_block();

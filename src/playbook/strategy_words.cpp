@@ -24,6 +24,7 @@ std::string_view strategy_words(const std::string& id) {
       {"multiple_accumulators", "independent running results"},
       {"blocked_sums", "sums of sums of blocks"},
       {"online_softmax", "maximum and sum of exponentials in one pass"},
+      {"online_attention", "each block of keys is folded into a running softmax; no matrix of scores"},
       {"keep_row_values", "what a row computes is kept for its second use"},
       {"tile_columns", "tiles of neighbouring columns"},
       {"split_reduction", "long reductions are shared out and combined"},
@@ -46,6 +47,9 @@ std::string_view strategy_words(const std::string& id) {
       {"split_depth", "the inner dimension is shared out"},
       {"skip_zero_triangle", "blocks of zeros are left out"},
       {"diagonal_as_scale", "a diagonal factor scales"},
+      {"fold_batch_norm", "scales and shifts behind a linear map are in its weights"},
+      {"sum_weights_first", "a sum behind a linear map is of its weights or inputs"},
+      {"pool_into_convolution", "means of windows are in the weights of a convolution"},
       {"dot_rows", "several rows against one read of the vector"},
   };
   const auto found = words.find(id);

@@ -30,10 +30,14 @@ enum class ValueKind {
   window,       // fn (max or sum) over a window of each element; what lies outside the operand is left out
   product,      // [B, M, K] times [B, K, N] is [B, M, N]; exactly three dimensions, views and reshapes do the rest
   convolution,  // operands {[N, C, ...], [O, C / groups, ...]} make [N, O, ...]: sums of products over the window of each element
+  recurrence,   // all steps of a recurrent layer (fn: lstm gru tanh relu), from the end where number says so; see below
   gather,       // operands {table, index}: the table at its own position but index along dims[0]; shape is the index's
   pad,          // the operand (operands[0]) at position - before[d], and operands[1] (shape []) outside
   concat,       // operands one after the other along dims[0]
 };
+
+// Operands of a recurrence: what the inputs give to the gates [T, N, G * H], the first state [N, H], weights [G * H, H] and biases
+// [G * H] of the state, the first cell of an lstm [N, H]. It is the states [T, N, H] and, of an lstm, the last cell behind them.
 
 // The dimension of an operand that a view reads: scale * (position in out_dim) + offset; out_dim -1: offset alone.
 struct DimMap {
@@ -116,6 +120,14 @@ class Graph {
   std::map<std::string, ValueId> known_;
   std::string origin_;
 };
+
+inline bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+// What a value shows, views and reshapes apart.
+inline ValueId behind_views(const Graph& graph, ValueId id) {
+  while (graph.at(id).kind == ValueKind::view || graph.at(id).kind == ValueKind::reshape) id = graph.at(id).operands[0];
+  return id;
+}
 
 // Which values read each value.
 std::vector<std::vector<ValueId>> users_of(const Graph& graph);

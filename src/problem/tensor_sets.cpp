@@ -36,12 +36,14 @@ Result<TensorSet> open_set(const fs::path& folder) {
   KW_TRY(SafetensorsFile weights, SafetensorsFile::open(folder / "weights.safetensors"));
   KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
   KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
-  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {}, {}, 0, 0};
+  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {},
+                {}, 0, 0,     0};
   KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
            set.distribution = json.at("distribution_used").get<std::string>();
            set.notes = json.at("notes").get<std::vector<std::string>>();
            set.nonfinite = json.at("nonfinite").get<double>();
            set.eager_seconds = json.value("eager_seconds", 0.0);
+           set.weights_seed = json.value("weights_seed", std::uint64_t{0});
            for (const auto& [name, value] : json.at("scalars").items())
              set.scalars[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
            return true;
@@ -129,6 +131,17 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
   fs::rename(aside.path(), folder, ignored);  // fails where another process was first: its set is the same
   KW_TRY(TensorSet set, open_set(folder));
   return finished(std::move(set));
+}
+
+Result<SafetensorsFile> TensorStore::nearby_noise(const TensorSet& set, OracleClient& oracle) const {
+  const fs::path file = set.folder / "nearby.safetensors";
+  std::error_code unreachable;
+  if (fs::exists(file, unreachable))
+    if (auto opened = SafetensorsFile::open(file)) return opened;
+  KW_TRY(const Json answer,
+         oracle.ask("nearby", {{"problem", source_.description.file}, {"folder", set.folder.string()}, {"precision", precision_}}));
+  (void)answer;
+  return SafetensorsFile::open(file);
 }
 
 void TensorStore::evict(double most_bytes) {

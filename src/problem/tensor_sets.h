@@ -21,6 +21,7 @@ struct TensorSet {
   std::vector<std::string> notes;
   double nonfinite = 0;      // share of the reference that is NaN or infinite
   double eager_seconds = 0;  // one call, roughly: for deadlines, not for speedups
+  std::uint64_t weights_seed = 0;
 };
 
 // What a set is: which inputs with which weights.
@@ -37,11 +38,17 @@ class TensorStore {
  public:
   TensorStore(ProblemSource source, std::string precision) : source_(std::move(source)), precision_(std::move(precision)) {}
 
+  [[nodiscard]] const ProblemSource& source() const { return source_; }
+
   // The seed of a draw to use: a cached one picked at random, or a new one when there is none or `fresh` is asked for.
   [[nodiscard]] std::uint64_t pick_draw(bool fresh) const;
 
   // A set of a draw, made by the oracle where it is not there yet. Damaged files are made again.
   Result<TensorSet> get(std::uint64_t draw, const SetKind& kind, OracleClient& oracle) const;
+
+  // What eager errs by on inputs next to a set's, element by element: nearby.safetensors of its folder, made where it is not there
+  // yet.
+  Result<SafetensorsFile> nearby_noise(const TensorSet& set, OracleClient& oracle) const;
 
   // Removes the draws used longest ago, of all problems, until what is cached fits.
   static void evict(double most_bytes);

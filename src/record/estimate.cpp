@@ -2,6 +2,7 @@
 
 namespace kw {
 
+KW_JSON_FIELDS(GpuCeilings, gpu_name, memory_gbytes_per_second, l2_gbytes_per_second, peak_name, peak_gflops)
 KW_JSON_FIELDS(ResourceShare, resource, seconds, share)
 KW_JSON_FIELDS(LaunchEstimate, kernel, launches, grid, block, shared_bytes, registers, spill_bytes, seconds, limiting,
                share_of_speed_of_light, occupancy, occupancy_limiter, waves, resources, notes, counters)

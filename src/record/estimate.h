@@ -10,6 +10,15 @@
 
 namespace kw {
 
+// What a data sheet promises a kernel, by the precision that its contract allows: the roof that estimates stand below.
+struct GpuCeilings {
+  std::string gpu_name;
+  double memory_gbytes_per_second = 0;
+  double l2_gbytes_per_second = 0;  // 0: not published
+  std::string peak_name;            // "fp32", "tensor_tf32"
+  double peak_gflops = 0;
+};
+
 struct ResourceShare {
   std::string resource;
   double seconds = 0;  // if nothing else limited it
@@ -48,6 +57,8 @@ struct EstimateRecord {
   std::vector<std::string> notes;
 };
 
+void to_json(Json& json, const GpuCeilings& ceilings);
+void from_json(const Json& json, GpuCeilings& ceilings);
 void to_json(Json& json, const ResourceShare& share);
 void from_json(const Json& json, ResourceShare& share);
 void to_json(Json& json, const LaunchEstimate& launch);

@@ -25,6 +25,9 @@ struct Kernel {
   std::string author = "playbook";
 };
 
+// Of a file with a kernel in this DSL: ".cpp", ".cu", ".py".
+std::string_view kernel_extension(std::string_view dsl);
+
 void to_json(Json& json, const Knob& knob);
 void from_json(const Json& json, Knob& knob);
 void to_json(Json& json, const Kernel& kernel);

@@ -17,6 +17,7 @@ void to_json(Json& json, const ProblemDescription& p) {
               {"inputs", p.inputs},
               {"parameters", p.parameters},
               {"outputs", p.outputs},
+              {"call", p.call},
               {"graph", p.graph},
               {"graph_error", p.graph_error},
               {"flops", p.flops ? Json(*p.flops) : Json()},
@@ -39,6 +40,7 @@ void from_json(const Json& json, ProblemDescription& p) {
   json.at("inputs").get_to(p.inputs);
   json.at("parameters").get_to(p.parameters);
   json.at("outputs").get_to(p.outputs);
+  p.call = json.value("call", Json());
   p.graph = json.at("graph");
   json.at("graph_error").get_to(p.graph_error);
   if (const auto& flops = json.at("flops"); !flops.is_null()) p.flops = flops.get<double>();

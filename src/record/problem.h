@@ -24,6 +24,7 @@ struct ProblemDescription {
   std::vector<TensorSpec> inputs;      // tensors and scalars in get_inputs() order
   std::vector<TensorSpec> parameters;  // state_dict() order, then plain tensor attributes
   std::vector<TensorSpec> outputs;
+  Json call;                    // how Model and forward() are called; null where that cannot be told
   Json graph;                   // null where torch.export failed; see docs/oracle-protocol.md
   std::string graph_error;      // why
   std::optional<double> flops;  // of the graph as written

@@ -27,8 +27,9 @@ void to_json(Json& json, const RunOptions& o) {
               {"islands", o.islands}, {"precision", o.precision}, {"threads", o.threads}};
   put_if_any(json, "model", o.model);
   put_if_any(json, "base_url", o.base_url);
-  if (o.is_estimated()) json["dsl"] = o.dsl;
+  if (o.dsl != "cpp") json["dsl"] = o.dsl;
   put_if_any(json, "machine", o.machine);
+  put_if_any(json, "part_of", o.part_of);
 }
 
 void from_json(const Json& json, RunOptions& o) {
@@ -43,6 +44,29 @@ void from_json(const Json& json, RunOptions& o) {
   get_if_any(json, "base_url", o.base_url);
   get_if_any(json, "dsl", o.dsl);
   get_if_any(json, "machine", o.machine);
+  get_if_any(json, "part_of", o.part_of);
+}
+
+void to_json(Json& json, const PartRecord& p) {
+  json = Json{{"part", p.part}, {"operations", p.operations}, {"places", p.places}, {"share", p.share},
+              {"run", p.run},   {"speedup", p.speedup}};
+}
+
+void from_json(const Json& json, PartRecord& p) {
+  json.at("part").get_to(p.part);
+  json.at("operations").get_to(p.operations);
+  json.at("places").get_to(p.places);
+  json.at("share").get_to(p.share);
+  json.at("run").get_to(p.run);
+  json.at("speedup").get_to(p.speedup);
+}
+
+void to_json(Json& json, const PartChoice& c) { json = Json{{"part", c.part}, {"strategies", c.strategies}, {"knobs", c.knobs}}; }
+
+void from_json(const Json& json, PartChoice& c) {
+  json.at("part").get_to(c.part);
+  json.at("strategies").get_to(c.strategies);
+  json.at("knobs").get_to(c.knobs);
 }
 
 void to_json(Json& json, const Proposal& p) {
@@ -50,6 +74,7 @@ void to_json(Json& json, const Proposal& p) {
               {"island", p.island}, {"generation", p.generation}, {"effort", p.effort}};
   put_if_any(json, "author", p.author);
   put_if_any(json, "task", p.task);
+  put_if_any(json, "parts", p.parts);
 }
 
 void from_json(const Json& json, Proposal& p) {
@@ -62,6 +87,7 @@ void from_json(const Json& json, Proposal& p) {
   json.at("effort").get_to(p.effort);
   get_if_any(json, "author", p.author);
   get_if_any(json, "task", p.task);
+  get_if_any(json, "parts", p.parts);
 }
 
 KW_JSON_FIELDS(Lesson, workload_class, zone, shape, features, first, best, best_knobs, strategies, speedup, gain, run)
@@ -137,6 +163,8 @@ void to_json(Json& json, const RunRecord& r) {
               {"updated_at", r.updated_at}};
   put_if_any(json, "stages", r.stages);
   if (r.estimate) json["estimate"] = *r.estimate;
+  if (r.ceilings) json["ceilings"] = *r.ceilings;
+  put_if_any(json, "parts", r.parts);
   put_if_any(json, "reference", r.reference);
   if (r.reference_seconds > 0) json["reference_seconds"] = r.reference_seconds;
 }
@@ -165,6 +193,8 @@ void from_json(const Json& json, RunRecord& r) {
   json.at("updated_at").get_to(r.updated_at);
   get_if_any(json, "stages", r.stages);
   if (json.contains("estimate")) r.estimate = json.at("estimate").get<EstimateRecord>();
+  if (json.contains("ceilings")) r.ceilings = json.at("ceilings").get<GpuCeilings>();
+  get_if_any(json, "parts", r.parts);
   get_if_any(json, "reference", r.reference);
   get_if_any(json, "reference_seconds", r.reference_seconds);
 }

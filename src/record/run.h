@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "record/dsl_place.h"
 #include "record/estimate.h"
 #include "record/kernel.h"
 #include "record/profile.h"
@@ -29,8 +30,26 @@ struct RunOptions {
   std::string base_url;  // where it is served, if not where its provider usually does
   std::string dsl = "cpp";
   std::string machine;  // the GPU that kernels in CUDA are for, by data sheet; empty: this machine
+  std::string part_of;  // the run whose sub-problem this one searches; empty: a run of its own
   // Kernels for a GPU that is not here are compared by estimates: nothing of such a run was timed.
-  [[nodiscard]] bool is_estimated() const { return dsl != "cpp"; }
+  [[nodiscard]] bool is_estimated() const { return is_for_gpu(dsl); }
+};
+
+// How one sub-problem of a problem of many layers is computed, wherever it stands.
+struct PartChoice {
+  std::string part;  // its hash
+  std::vector<std::string> strategies;
+  KnobValues knobs;
+};
+
+// A distinct sub-problem in a run on a problem of many layers.
+struct PartRecord {
+  std::string part;  // its hash
+  std::string operations;
+  int places = 0;
+  double share = 0;    // of the time of all places, by the roofline
+  std::string run;     // that searched it; empty: it was not searched
+  double speedup = 0;  // over eager on its own, as that run found it
 };
 
 // What a policy wants evaluated next.
@@ -41,9 +60,10 @@ struct Proposal {
   std::vector<std::int64_t> parents;    // indices of individuals
   int island = 0;
   int generation = 0;
-  int effort = 1;      // how long to time it: 0 a glance, 1 as usual, 2 carefully
-  std::string author;  // the model that writes it; empty: the playbook
-  std::string task;    // of a model: translate, invent, cross, repair, regenerate, decide, knobs
+  int effort = 1;                 // how long to time it: 0 a glance, 1 as usual, 2 carefully
+  std::string author;             // the model that writes it; empty: the playbook
+  std::string task;               // of a model: translate, invent, cross, repair, regenerate, decide, knobs
+  std::vector<PartChoice> parts;  // of a kernel that is put together from sub-problems; the strategies are theirs, all together
 };
 
 // A kernel that was tried, with all that selection may look at. Its index counts from 0 within the run.
@@ -95,9 +115,11 @@ struct RunRecord {
   std::int64_t winner = -1;                // index of an individual
   std::optional<TimingRecord> confirmed;   // the winner's fresh measurement
   std::optional<EstimateRecord> estimate;  // or, for a GPU that is not here, its fresh estimate
+  std::optional<GpuCeilings> ceilings;     // of that GPU
   std::string reference;                   // what estimates are compared with, in words: "the plain kernel"
   double reference_seconds = 0;            // its estimate
   ProfileRecord profile;                   // of the winner
+  std::vector<PartRecord> parts;           // of a problem of many layers, by falling share
   std::string created_at, updated_at;
 };
 
@@ -118,6 +140,10 @@ struct Lesson {
 
 void to_json(Json& json, const RunOptions& options);
 void from_json(const Json& json, RunOptions& options);
+void to_json(Json& json, const PartRecord& part);
+void from_json(const Json& json, PartRecord& part);
+void to_json(Json& json, const PartChoice& choice);
+void from_json(const Json& json, PartChoice& choice);
 void to_json(Json& json, const Proposal& proposal);
 void from_json(const Json& json, Proposal& proposal);
 void to_json(Json& json, const Individual& individual);

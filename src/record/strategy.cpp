@@ -9,7 +9,7 @@ std::span<const std::string_view> levers(std::string_view target) {
       "coalesce",    "vectorise",       "shared_tile",      "register_tile",   "fuse",         "layout",
       "warp_reduce", "async_copy",      "tensor_core",      "occupancy",       "launch_shape", "unroll",
       "split_work",  "reuse_registers", "online_algorithm", "approximate_math"};
-  if (target == "gpu") return kGpuLevers;
+  if (target != "cpu") return kGpuLevers;  // OpenCL writes for work-items, too
   static constexpr std::array<std::string_view, 17> kLevers{
       "parallelise", "vectorise",        "cache_tile",    "register_tile", "fuse",           "reorder_loops",
       "pack",        "prefetch",         "stream_stores", "unroll",        "reduction_tree", "online_algorithm",

@@ -83,6 +83,7 @@ std::string compare_text(const RunView& first, const RunView& second, const Pain
   row("search", [](const RunView& v) { return v.run.options.search; });
   row("seed", [](const RunView& v) { return std::to_string(v.run.options.seed); });
   row("model", [](const RunView& v) { return v.run.options.model.empty() ? "none" : v.run.options.model; });
+  row("kernels", [](const RunView& v) { return v.run.options.dsl; });
   row("precision", [](const RunView& v) { return v.run.options.precision; });
   row("threads", [](const RunView& v) { return std::to_string(v.run.options.threads); });
   row("machine", [](const RunView& v) { return v.machine ? v.machine->cpu_model : v.run.machine_id.substr(0, 12); });

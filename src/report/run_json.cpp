@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/shell.h"
+#include "base/version.h"
 #include "machine/roofline.h"
 
 namespace kw {
@@ -68,6 +69,26 @@ Json ceilings_json(const Machine& machine, const Workload& workload, int threads
           {"bandwidth", std::move(bandwidth)}};
 }
 
+// The same of a GPU that is not here, as its data sheet has them.
+Json gpu_ceilings_json(const GpuCeilings& ceilings, const RunRecord& run, const ProblemDescription& problem) {
+  Json compute_roofs = Json::array(), bandwidth = Json::array();
+  compute_roofs.push_back({{"name", ceilings.peak_name}, {"gflops", ceilings.peak_gflops}});
+  bandwidth.push_back({{"name", "memory"}, {"gbytes", ceilings.memory_gbytes_per_second}});
+  if (ceilings.l2_gbytes_per_second > 0) bandwidth.push_back({{"name", "L2"}, {"gbytes", ceilings.l2_gbytes_per_second}});
+  const double compute = problem.flops.value_or(0) / (ceilings.peak_gflops * 1e9);
+  const double memory = problem.bytes / (ceilings.memory_gbytes_per_second * 1e9);
+  return {{"zone", run.zone},
+          {"intensity", problem.bytes > 0 ? problem.flops.value_or(0) / problem.bytes : 0},
+          {"ridge", ceilings.peak_gflops / ceilings.memory_gbytes_per_second},
+          {"floor_seconds", std::max(compute, memory)},
+          {"memory_seconds", memory},
+          {"compute_seconds", compute},
+          {"bound_gbytes", ceilings.memory_gbytes_per_second},
+          {"bound_gflops", ceilings.peak_gflops},
+          {"compute", std::move(compute_roofs)},
+          {"bandwidth", std::move(bandwidth)}};
+}
+
 Json machine_json(const Machine& machine) {
   Json json = machine;
   for (const char* key : {"peaks", "bandwidth", "isas"}) json.erase(key);
@@ -118,7 +139,7 @@ std::string search_command(const RunRecord& run) {
   if (options.islands > 1) command += fmt::format(" --islands {}", options.islands);
   if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
   if (options.precision != "float32") command += fmt::format(" --precision {}", options.precision);
-  if (options.is_estimated()) command += " --dsl " + options.dsl;
+  if (options.dsl != "cpp") command += " --dsl " + options.dsl;
   if (!options.machine.empty()) command += " --machine " + shell_word(options.machine);
   if (!options.model.empty()) command += fmt::format(" --model {}", shell_word(options.model));
   if (!options.base_url.empty()) command += fmt::format(" --base-url {}", shell_word(options.base_url));
@@ -128,9 +149,9 @@ std::string search_command(const RunRecord& run) {
 Json commands_json(const RunRecord& run) {
   Json commands{{"search", search_command(run)}};
   if (run.winner >= 0) {
-    const std::string file = run.options.is_estimated() ? "kernel.cu" : "kernel.cpp";
+    const std::string file = fmt::format("kernel{}", kernel_extension(run.options.dsl));
     std::string measure = fmt::format("kernelwright measure {} {}", shell_word(shown_path(run.problem_file)), file);
-    if (run.options.is_estimated()) measure += " --dsl " + run.options.dsl;
+    if (run.options.dsl != "cpp") measure += " --dsl " + run.options.dsl;
     if (!run.options.machine.empty()) measure += " --machine " + shell_word(run.options.machine);
     if (run.options.precision != "float32") measure += fmt::format(" --precision {}", run.options.precision);
     if (run.options.threads > 0) measure += fmt::format(" --threads {}", run.options.threads);
@@ -152,8 +173,9 @@ std::string shown_path(const std::string& file) {
 Json page_json(const RunView& view) {
   Json run = view.run;
   run["under_way"] = view.under_way;
+  run["estimated"] = view.run.options.is_estimated();
   run["problem_file"] = shown_path(view.run.problem_file);
-  Json json{{"page", "run"}, {"run", std::move(run)}, {"commands", commands_json(view.run)}};
+  Json json{{"page", "run"}, {"run", std::move(run)}, {"commands", commands_json(view.run)}, {"version", kVersion}};
   Json individuals = Json::array();
   for (const Individual& individual : view.individuals) individuals.push_back(outline(individual));
   json["individuals"] = std::move(individuals);
@@ -168,7 +190,9 @@ Json page_json(const RunView& view) {
   json["evaluation"] = view.evaluation ? evaluation_json(*view.evaluation) : Json();
   json["problem"] = view.problem ? problem_json(*view.problem) : Json();
   json["machine"] = view.machine ? machine_json(*view.machine) : Json();
-  if (view.problem && view.machine && !view.run.options.is_estimated()) {
+  if (view.problem && view.run.options.is_estimated()) {
+    if (view.run.ceilings) json["roofline"] = gpu_ceilings_json(*view.run.ceilings, view.run, *view.problem);
+  } else if (view.problem && view.machine) {
     const ProblemDescription& problem = *view.problem;
     const int threads = view.run.options.threads > 0 ? view.run.options.threads : view.machine->cores;
     json["roofline"] = ceilings_json(*view.machine, {problem.flops, problem.bytes, problem.essential_bytes}, threads);
@@ -210,6 +234,7 @@ Json listing_json(const RunSummary& summary, bool under_way) {
             {"shape", run.shape},
             {"state", run.state},
             {"under_way", under_way},
+            {"estimated", run.options.is_estimated()},
             {"ending", run.ending},
             {"elapsed_seconds", run.elapsed_seconds},
             {"individuals", summary.individuals},
@@ -217,7 +242,8 @@ Json listing_json(const RunSummary& summary, bool under_way) {
             {"best_speedup", summary.best_speedup},
             {"created_at", run.created_at},
             {"updated_at", run.updated_at}};
-  if (run.options.is_estimated()) json["dsl"] = run.options.dsl;
+  if (run.options.dsl != "cpp") json["dsl"] = run.options.dsl;
+  if (!run.options.part_of.empty()) json["part_of"] = run.options.part_of;
   if (eager) json["confirmed"] = {{"speedup", eager->speedup}, {"low", eager->interval.low}, {"high", eager->interval.high}};
   if (compile) json["compile"] = {{"speedup", compile->speedup}, {"low", compile->interval.low}, {"high", compile->interval.high}};
   if (run.confirmed) json["share_of_ceiling"] = run.confirmed->share_of_ceiling;

@@ -40,6 +40,9 @@ std::string header_text(const RunRecord& run, std::size_t tried, const Paint& pa
                                                       : run.options.machine);
   else if (run.options.threads > 0)
     text += fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s");
+  if (!run.options.is_estimated() && run.options.dsl != "cpp")
+    text += fmt::format("\n{:<11} {}, run and timed on this machine", "kernels", run.options.dsl);
+  if (!run.options.part_of.empty()) text += fmt::format("\n{:<11} a sub-problem of run {}", "part", run.options.part_of);
   text += fmt::format("\n{:<11} {}{} after {}, {} evaluation{}\n", "state", run.state,
                       run.ending.empty() ? "" : " (" + run.ending + ")", human_duration(run.elapsed_seconds), tried,
                       tried == 1 ? "" : "s");
@@ -254,6 +257,28 @@ const Individual* best_of(const RunRecord& run, const std::vector<Individual>& i
   return best;
 }
 
+std::string parts_text(const std::vector<PartRecord>& parts, const Paint& paint) {
+  if (parts.empty()) return "";
+  constexpr std::size_t kMost = 10;
+  int places = 0;
+  for (const PartRecord& part : parts) places += part.places;
+  std::string text = fmt::format("\n{}  {}, {} of them distinct\n", paint.strong("sub-problems"), places, parts.size());
+  double rest = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PartRecord& part = parts[i];
+    if (i >= kMost && parts.size() > kMost + 1) {
+      rest += part.share;
+      continue;
+    }
+    text += fmt::format("  {:>4.0f}%  {:>3} place{}  {}", part.share * 100, part.places, part.places == 1 ? " " : "s",
+                        clipped(part.operations, 70));
+    if (part.speedup > 0) text += paint.faint(fmt::format("  ({} eager on its own, run {})", times(part.speedup), part.run));
+    text += "\n";
+  }
+  if (parts.size() > kMost + 1) text += fmt::format("  {:>4.0f}%  in {} others\n", rest * 100, parts.size() - kMost);
+  return text;
+}
+
 std::string human_duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);
@@ -270,7 +295,9 @@ std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint) {
     std::string when = run.created_at.substr(0, 16);
     std::replace(when.begin(), when.end(), 'T', ' ');
     const bool estimated = run.options.is_estimated();
-    table.add({run.id, run.problem_name, run.options.search, run.state, std::to_string(summary.evaluations),
+    const std::string& whole = run.options.part_of;
+    table.add({run.id, whole.empty() ? run.problem_name : fmt::format("{} (part of run {})", run.problem_name, whole),
+               run.options.search, run.state, std::to_string(summary.evaluations),
                times(summary.best_speedup) + (estimated && summary.best_speedup > 0 ? " (estimate)" : ""),
                human_duration(run.elapsed_seconds), when});
     if (summary.best_speedup > 1 && !estimated) table.paint_last(5, true);
@@ -287,6 +314,7 @@ std::string run_text(const RunRecord& run, const std::vector<Individual>& indivi
   } else {
     text += "\nno kernel has passed\n";
   }
+  text += parts_text(run.parts, paint);
   if (!individuals.empty())
     text += tried_text(individuals, paint) + progress_text(individuals, unit, paint) + failures_text(individuals, paint);
   return text;

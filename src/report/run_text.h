@@ -67,6 +67,9 @@ std::string live_table(const LiveState& state, const Paint& paint);
 std::string live_line(const LiveState& state);
 
 // 42 s, 10 min 03 s, 2 h 05 min.
+// The sub-problems of a problem of many layers: how many, and where the time goes. Empty where there are none.
+std::string parts_text(const std::vector<PartRecord>& parts, const Paint& paint);
+
 std::string human_duration(double seconds);
 
 }  // namespace kw

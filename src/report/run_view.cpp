@@ -48,7 +48,7 @@ Result<RunView> run_view(Archive& archive, std::string_view id, Sources sources,
   if (view.run.winner >= 0) {
     KW_TRY(const auto winner, runs.individual(id, view.run.winner));
     if (winner) {
-      KW_TRY(view.evaluation, archive.find_timed(view.run.problem_hash, sha256(winner->kernel.source), winner->proposal.knobs));
+      KW_TRY(view.evaluation, archive.find_measured(view.run.problem_hash, sha256(winner->kernel.source), winner->proposal.knobs));
     }
   }
   name_strategies(view);

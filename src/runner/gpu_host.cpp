@@ -15,6 +15,7 @@ struct Traffic {
 
 struct GpuHost::Functions {
   int (*host)(const char*, int, int, int, double, const char*) = nullptr;
+  void (*sample)(double) = nullptr;
   void* (*allocate)(const char*, std::size_t, int) = nullptr;
   void (*put)(void*, const void*, std::size_t) = nullptr;
   void (*get)(void*, const void*, std::size_t) = nullptr;
@@ -39,6 +40,7 @@ Result<std::unique_ptr<GpuHost>> GpuHost::open(const Spec& spec) {
     if (function == nullptr) missing = name;
   };
   find("kw_vgpu_host", functions->host);
+  find("kw_vgpu_sample", functions->sample);
   find("kw_vgpu_allocate", functions->allocate);
   find("kw_vgpu_put", functions->put);
   find("kw_vgpu_get", functions->get);
@@ -90,7 +92,10 @@ void GpuHost::bring(const std::vector<void*>& on_host) {
   }
 }
 
-void GpuHost::begin() { functions_->begin(); }
+void GpuHost::begin(bool in_call) {
+  functions_->sample(in_call ? spec_.gpu.sample_seconds : 0);
+  functions_->begin();
+}
 
 Json GpuHost::end(const std::vector<void*>& on_host, bool with_outputs) {
   Traffic traffic;

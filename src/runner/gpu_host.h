@@ -21,7 +21,8 @@ class GpuHost {
 
   // Inputs to the device, outputs poisoned there.
   void bring(const std::vector<void*>& on_host);
-  void begin();
+  // A call may be a sample of its blocks, where the spec says so; what kw_prepare makes is whole.
+  void begin(bool in_call);
   // Waits for the work, takes the outputs back, and tells what happened: {"error", "error_name", "unwritten", "to_host",
   // "to_device", "host_allocations", "report": [address, bytes]}. The report stays until the next call.
   Json end(const std::vector<void*>& on_host, bool with_outputs);

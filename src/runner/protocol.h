@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "opencl/launch_plan.h"
 
 namespace kw::runner {
 
@@ -39,6 +40,7 @@ struct GpuSpec {
   bool counters = false;
   int threads = 1;            // of the host
   double launch_seconds = 0;  // that a launch may take
+  double sample_seconds = 0;  // after which a launch begins no further block; 0: all run
   std::string facts;          // of ptxas, as JSON
 };
 
@@ -52,6 +54,7 @@ struct Spec {
   int out_slots = 1;          // how many sets of outputs
   std::vector<Argument> arguments;
   GpuSpec gpu;
+  opencl::LaunchPlan opencl;  // not empty: the object is an OpenCL program's binary
 
   // The data file: the weights' regions, then for each slot the inputs' regions, all in the order of the arguments.
   // A scalar's region is one page with its 8 bytes.

@@ -17,6 +17,7 @@
 #include "runner/buffers.h"
 #include "runner/crash_reporter.h"
 #include "runner/gpu_host.h"
+#include "runner/opencl_host.h"
 #include "sandbox/seccomp_filter.h"
 
 namespace kw::runner {
@@ -62,6 +63,20 @@ struct Kernel {
   void* (*prepare)(void* const* slots) = nullptr;
   void (*release)(void* state) = nullptr;
   void* state = nullptr;
+  OpenClHost* opencl = nullptr;  // it runs the launches in place of the functions above
+  bool prepares = false;
+
+  void run(const std::vector<void*>& arguments) const {
+    if (opencl == nullptr) return call(state, arguments.data());
+    if (const Status ran = opencl->run(arguments, false); !ran) give_up("run", ran.error().message);
+  }
+  void run_prepare(const std::vector<void*>& arguments) {
+    if (opencl == nullptr) {
+      state = prepare(arguments.data());
+    } else if (const Status ran = opencl->run(arguments, true); !ran) {
+      give_up("prepare", ran.error().message);
+    }
+  }
 };
 
 Kernel load(const Spec& spec) {
@@ -70,6 +85,7 @@ Kernel load(const Spec& spec) {
   Kernel kernel;
   kernel.call = reinterpret_cast<decltype(kernel.call)>(::dlsym(object, "kw_call"));
   if (kernel.call == nullptr) give_up("load", "the object has no kw_call");
+  kernel.prepares = spec.has_prepare;
   if (spec.has_prepare) {
     kernel.prepare = reinterpret_cast<decltype(kernel.prepare)>(::dlsym(object, "kw_call_prepare"));
     kernel.release = reinterpret_cast<decltype(kernel.release)>(::dlsym(object, "kw_release"));
@@ -77,6 +93,15 @@ Kernel load(const Spec& spec) {
   }
   struct link_map* map = nullptr;
   if (::dlinfo(object, RTLD_DI_LINKMAP, &map) == 0) set_object_base(reinterpret_cast<void*>(map->l_addr));
+  return kernel;
+}
+
+Kernel load(OpenClHost& opencl, const Spec& spec, const Buffers& buffers) {
+  if (const Status loaded = opencl.load(); !loaded) give_up("load", loaded.error().message);
+  for (int slot = 0; slot < spec.out_slots; ++slot) buffers.poison(slot);
+  Kernel kernel;
+  kernel.opencl = &opencl;
+  kernel.prepares = spec.has_prepare;
   return kernel;
 }
 
@@ -88,17 +113,17 @@ double heap_bytes() {
 // A ticket goes back with the answer that it asked for, so that a message of the kernel's own making stands out.
 void prepare(Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& order) {
   const Json ticket = order.value("ticket", Json());
-  if (kernel.prepare == nullptr) return tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", 0}, {"bytes", 0}});
+  if (!kernel.prepares) return tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", 0}, {"bytes", 0}});
   if (kernel.state != nullptr && kernel.release != nullptr) kernel.release(kernel.state);
   auto slots = buffers.arguments(0, 0);
   if (gpu != nullptr) {
     gpu->bring(slots);
     slots = gpu->arguments(slots);
-    gpu->begin();
+    gpu->begin(false);
   }
   const double before = heap_bytes();
   const auto start = Clock::now();
-  kernel.state = kernel.prepare(slots.data());
+  kernel.run_prepare(slots);
   const std::chrono::duration<double> took = Clock::now() - start;
   Json done{{"event", "prepared"}, {"ticket", ticket}, {"seconds", took.count()}, {"bytes", std::max(0.0, heap_bytes() - before)}};
   if (gpu != nullptr) done["gpu"] = gpu->end(slots, false);
@@ -121,10 +146,10 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
     if (gpu != nullptr) {
       gpu->bring(given);
       given = gpu->arguments(given);
-      gpu->begin();
+      gpu->begin(true);
     }
     const auto start = Clock::now();
-    kernel.call(kernel.state, given.data());
+    kernel.run(given);
     nanoseconds[i] = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     if (gpu != nullptr) seen.push_back(gpu->end(arguments[i], true));
   }
@@ -152,13 +177,14 @@ Json receive() {
   return *message;
 }
 
-Json addresses(const Spec& spec, const Buffers& buffers) {
+Json addresses(const Spec& spec, const Buffers& buffers, const OpenClHost* opencl) {
   Json all = Json::array();
   for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
     const Role role = spec.arguments[i].role;
     Json row = Json::array();
     const int copies = role == Role::output ? spec.out_slots : role == Role::weight ? 1 : spec.slots;
     for (int copy = 0; copy < copies; ++copy) row.push_back(reinterpret_cast<std::uintptr_t>(buffers.region(i, copy, copy)));
+    if (opencl != nullptr) row.push_back(reinterpret_cast<std::uintptr_t>(opencl->blanks()[i]));
     all.push_back(row);
   }
   return all;
@@ -172,7 +198,7 @@ int serve() {
   auto spec = read_fields("the runner's spec", [&] { return spec_json->get<Spec>(); });
   if (!spec) give_up("start", spec.error().message);
 
-  make_thread_pool(spec->threads);
+  make_thread_pool(spec->opencl.empty() ? spec->threads : 1);  // OpenCL brings its own
   auto buffers = Buffers::map(*spec, kDataDescriptor);
   if (!buffers) give_up("start", buffers.error().message);
   std::unique_ptr<GpuHost> gpu;
@@ -181,7 +207,15 @@ int serve() {
     if (!opened) give_up("start", opened.error().message);
     gpu = std::move(*opened);
   }
-  tell({{"event", "mapped"}, {"addresses", addresses(*spec, *buffers)}, {"device", gpu ? Json(gpu->addresses()) : Json::array()}});
+  std::unique_ptr<OpenClHost> opencl;
+  if (!spec->opencl.empty()) {
+    auto opened = OpenClHost::open(*spec, *buffers);
+    if (!opened) give_up("start", opened.error().message);
+    opencl = std::move(*opened);
+  }
+  tell({{"event", "mapped"},
+        {"addresses", addresses(*spec, *buffers, opencl.get())},
+        {"device", gpu ? Json(gpu->addresses()) : Json::array()}});
   std::optional<sandbox::RunnerFilters> filters;
   const auto must = [](Status status) {
     if (!status) give_up("start", status.error().message);
@@ -195,7 +229,7 @@ int serve() {
     must(filters->install_load());
   }
   tell({{"event", "loading"}});
-  Kernel kernel = load(*spec);
+  Kernel kernel = opencl ? load(*opencl, *spec, *buffers) : load(*spec);
   if (filters) must(filters->install_run());
   tell({{"event", "loaded"}});
 

@@ -45,7 +45,8 @@ std::vector<std::string> bubblewrap_words(const std::string& program, const Spec
   };
   for (const Bind& path : spec.read_only) bind("--ro-bind", path);
   for (const Bind& path : spec.read_write) bind("--bind", path);
-  if (spec.dev_null) add({"--dev-bind", "/dev/null", "/dev/null"});
+  if (spec.dev_null)
+    for (const char* device : {"/dev/null", "/dev/urandom"}) add({"--dev-bind", device, device});
   add({"--remount-ro", "/"});  // it is a tmpfs: writable, it would be memory without a limit
   for (const auto& [name, value] : spec.environment) add({"--setenv", name, value});
   add({"--setenv", "TMPDIR", "/tmp", "--chdir", spec.folder, "--"});

@@ -105,7 +105,9 @@ ChildSetup::ChildSetup(const Spec& spec, const Streams& streams) {
   // A second line behind the deadline. Soft, because set_deadline() may have to raise it.
   rlimit processor{};
   ::getrlimit(RLIMIT_CPU, &processor);
-  processor.rlim_cur = std::min<rlim_t>(processor_seconds(spec.cores, spec.limits.deadline), processor.rlim_max);
+  const auto allowed = spec.limits.processor.count() > 0 ? static_cast<rlim_t>((spec.limits.processor.count() + 999) / 1000)
+                                                         : static_cast<rlim_t>(processor_seconds(spec.cores, spec.limits.deadline));
+  processor.rlim_cur = std::min(allowed, processor.rlim_max);
   limits.emplace_back(RLIMIT_CPU, processor);
 
   CPU_ZERO(&cores);

@@ -69,7 +69,10 @@ Result<Fd> make_ruleset(const Spec& spec, const fs::path& temp, int abi) {
   for (const Bind& path : spec.read_only) KW_CHECK(allow_path(ruleset.get(), path.source, execute | read_file_bit | read_dir));
   for (const Bind& path : spec.read_write) KW_CHECK(allow_path(ruleset.get(), path.source, all));
   KW_CHECK(allow_path(ruleset.get(), temp.string(), all));
-  if (spec.dev_null) KW_CHECK(allow_path(ruleset.get(), "/dev/null", read_file_bit | write_file | (all & truncate)));
+  if (spec.dev_null) {
+    KW_CHECK(allow_path(ruleset.get(), "/dev/null", read_file_bit | write_file | (all & truncate)));
+    KW_CHECK(allow_path(ruleset.get(), "/dev/urandom", read_file_bit));
+  }
   return ruleset;
 }
 

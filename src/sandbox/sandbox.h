@@ -31,6 +31,7 @@ struct Bind {
 
 struct Limits {
   std::chrono::milliseconds deadline{60000};            // of wall time, from start()
+  std::chrono::milliseconds processor{0};               // of processor time, per process; 0: what the deadline allows
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // address space, per process
   std::uint64_t file_bytes = std::uint64_t{1} << 30;    // of one written file, and of the private /tmp (bubblewrap)
   int processes = 64;                // 1: threads but no other process. More: counted in bubblewrap unless run by root
@@ -44,7 +45,7 @@ struct Spec {
   std::string folder = "/";                        // where it starts, inside
   std::vector<std::pair<int, int>> descriptors;    // ours -> its number inside (0 or from 3 on); all others are closed
   std::vector<int> cores;                          // affinity; empty: ours
-  bool dev_null = false;                           // /dev/null exists
+  bool dev_null = false;                           // /dev/null and /dev/urandom exist
   bool brings_filter = false;  // it installs a RunnerFilters itself, so bubblewrap lays no seccomp filter around it
   Limits limits;
 };

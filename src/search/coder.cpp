@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "playbook/gpu_playbook.h"
+#include "playbook/opencl_playbook.h"
 #include "playbook/playbook.h"
 
 namespace kw {
@@ -15,29 +18,46 @@ int vector_bytes_of(const Machine& machine) {
   return 16;
 }
 
+template <typename Book>
 class PlaybookCoder : public Coder {
  public:
-  explicit PlaybookCoder(Playbook playbook) : playbook_(std::move(playbook)) {}
+  explicit PlaybookCoder(Book playbook) : playbook_(std::move(playbook)) {}
   [[nodiscard]] const Features& features() const override { return playbook_.features(); }
   [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const override {
     return playbook_.write(strategies);
   }
 
- private:
-  Playbook playbook_;
+ protected:
+  Book playbook_;
 };
 
-class GpuPlaybookCoder : public Coder {
+class CppCoder : public PlaybookCoder<Playbook> {
  public:
-  explicit GpuPlaybookCoder(GpuPlaybook playbook) : playbook_(std::move(playbook)) {}
-  [[nodiscard]] const Features& features() const override { return playbook_.features(); }
-  [[nodiscard]] Result<Kernel> write(const std::vector<std::string>& strategies) const override {
-    return playbook_.write(strategies);
+  using PlaybookCoder::PlaybookCoder;
+  [[nodiscard]] const Split* split() const override { return playbook_.split().places.empty() ? nullptr : &playbook_.split(); }
+  [[nodiscard]] Result<Kernel> assemble(const std::vector<PartChoice>& choices) const override {
+    return playbook_.assemble(choices);
+  }
+};
+
+class GpuCoder : public PlaybookCoder<GpuPlaybook> {
+ public:
+  GpuCoder(GpuPlaybook playbook, GpuFacts facts, std::string dsl)
+      : PlaybookCoder(std::move(playbook)), facts_(std::move(facts)), dsl_(std::move(dsl)) {}
+  [[nodiscard]] Result<Kernel> write_for(const ProblemDescription& other,
+                                         const std::vector<std::string>& strategies) const override {
+    KW_TRY(const GpuPlaybook playbook, GpuPlaybook::read(other, facts_, dsl_));
+    return playbook.write(strategies);
   }
 
  private:
-  GpuPlaybook playbook_;
+  GpuFacts facts_;
+  std::string dsl_;
 };
+
+MachineFacts facts_of(const Machine& machine, int threads) {
+  return {threads, machine.l1d_bytes, machine.l2_bytes, machine.l3_bytes, vector_bytes_of(machine)};
+}
 
 GpuFacts facts_of(const vgpu::GpuSheet& sheet, const std::string& precision) {
   GpuFacts facts;
@@ -71,21 +91,39 @@ class NoCoder : public Coder {
 
 }  // namespace
 
+Result<Kernel> Coder::assemble(const std::vector<PartChoice>&) const { return internal_error("this coder takes no problem apart"); }
+Result<Kernel> Coder::write_for(const ProblemDescription& other, const std::vector<std::string>&) const {
+  return bad_input(fmt::format("a kernel for {} is not written for other shapes", other.name));
+}
+
 std::unique_ptr<Coder> no_coder() { return std::make_unique<NoCoder>(); }
 
 Result<std::unique_ptr<Coder>> playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads) {
-  const MachineFacts facts{threads, machine.l1d_bytes, machine.l2_bytes, machine.l3_bytes, vector_bytes_of(machine)};
-  auto playbook = Playbook::read(problem, facts);
+  auto playbook = Playbook::read(problem, facts_of(machine, threads));
   if (!playbook) return about(problem, std::move(playbook.error()));
-  return std::unique_ptr<Coder>(std::make_unique<PlaybookCoder>(std::move(*playbook)));
+  return std::unique_ptr<Coder>(std::make_unique<CppCoder>(std::move(*playbook)));
+}
+
+Result<std::unique_ptr<Coder>> opencl_playbook_coder(const ProblemDescription& problem, const Machine& machine, int threads) {
+  auto playbook = OpenClPlaybook::read(problem, facts_of(machine, threads));
+  if (!playbook) return about(problem, std::move(playbook.error()));
+  return std::unique_ptr<Coder>(std::make_unique<PlaybookCoder<OpenClPlaybook>>(std::move(*playbook)));
+}
+
+Result<std::unique_ptr<Coder>> cpu_playbook_coder(const std::string& dsl, const ProblemDescription& problem, const Machine& machine,
+                                                  int threads) {
+  return dsl == "opencl" ? opencl_playbook_coder(problem, machine, threads) : playbook_coder(problem, machine, threads);
 }
 
 Result<std::unique_ptr<Coder>> gpu_playbook_coder(const ProblemDescription& problem, const vgpu::GpuSheet& sheet,
                                                   const std::string& precision, const std::string& dsl) {
-  auto playbook = GpuPlaybook::read(problem, facts_of(sheet, precision), dsl);
+  GpuFacts facts = facts_of(sheet, precision);
+  auto playbook = GpuPlaybook::read(problem, facts, dsl);
   if (!playbook) return about(problem, std::move(playbook.error()));
-  return std::unique_ptr<Coder>(std::make_unique<GpuPlaybookCoder>(std::move(*playbook)));
+  return std::unique_ptr<Coder>(std::make_unique<GpuCoder>(std::move(*playbook), std::move(facts), dsl));
 }
+
+std::vector<std::string> playbook_dsls() { return {"cpp", "cuda-c", "cute", "triton", "tilelang", "opencl"}; }
 
 std::vector<std::string> usable_by(const Coder& coder, const StrategyPool& pool, const std::vector<std::string>& ids) {
   std::set<std::string> usable;

@@ -15,14 +15,14 @@ namespace kw {
 namespace {
 
 // Changes whenever verdicts or timings may.
-constexpr std::string_view kEvaluatorVersion = "4";
+constexpr std::string_view kEvaluatorVersion = "6";
 // How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
 constexpr double kBaselinesOfGpu = 3;
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
-OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision) {
-  return [&problem, precision](Session& session, const TensorSet& set, int out_slot) -> Result<std::optional<RunFailure>> {
-    KW_TRY(CheckOutcome checked, check_outputs(session, problem, set, out_slot, precision));
+OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision, const NearbyNoise& nearby) {
+  return [&problem, precision, nearby](Session& session, const TensorSet& set, int out_slot) -> Result<std::optional<RunFailure>> {
+    KW_TRY(CheckOutcome checked, check_outputs(session, problem, set, out_slot, precision, nearby));
     if (checked.verdict == Verdict::passed) return std::optional<RunFailure>{};
     RunFailure failure;
     failure.verdict = checked.verdict;
@@ -81,8 +81,9 @@ MeasureOptions Evaluator::measure_options() const {
   return measure;
 }
 
-OutputCheck Evaluator::output_check(const ProblemDescription& problem) const {
-  return check_of_outputs(problem, options_.precision);
+OutputCheck Evaluator::output_check(const ProblemSource& problem) {
+  return check_of_outputs(problem.description, options_.precision,
+                          nearby_noise_of(TensorStore(problem, options_.precision), oracle_));
 }
 
 Result<EvaluationKey> Evaluator::key_of(const ProblemSource& problem, const Candidate& candidate) const {
@@ -119,6 +120,7 @@ VerifyOptions Evaluator::verify_options() const {
   verify.call_timeout = options_.call_timeout;
   verify.compile_timeout = options_.compile_timeout;
   verify.gpu = options_.gpu;
+  verify.allow_torch = options_.allow_torch;
   verify.gpu_seconds = options_.gpu_seconds;
   verify.progress = options_.progress;
   return verify;
@@ -217,7 +219,7 @@ Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candid
 }
 
 Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
-  if (candidate.dsl().on_gpu) return measure_on_gpu(problem, candidate, command);
+  if (candidate.on_gpu()) return measure_on_gpu(problem, candidate, command);
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   KW_CHECK(warm_up());
   const auto has_baselines = [&](const TimingRecord& timing) {
@@ -248,8 +250,8 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
   }
   if (options_.progress) options_.progress("drawing inputs for timing");
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  KW_TRY(Measurement measured, kw::measure(candidate, problem.description, sets, machine_, oracle_,
-                                           output_check(problem.description), measure_options()));
+  KW_TRY(Measurement measured,
+         kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem), measure_options()));
   if (measured.timing) {
     known->timing = std::move(measured.timing);
     KW_CHECK(archive_->put_timing(known->id, *known->timing));
@@ -284,8 +286,7 @@ Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Can
   const TensorStore store(problem, options_.precision);
   const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem.description),
-                         measure_options());
+  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem), measure_options());
 }
 
 }  // namespace kw

@@ -27,8 +27,9 @@ struct EvaluatorOptions {
   int least_pairs = 12;
   bool eager = true;
   bool compile = true;
-  std::string gpu;          // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
-  double gpu_seconds = 45;  // of calls in a verification on a virtual GPU, more or less
+  bool allow_torch = false;  // of a file with ModelNew: PyTorch's operators may do the work
+  std::string gpu;           // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  double gpu_seconds = 45;   // of calls in a verification on a virtual GPU, more or less
   std::function<void(std::string_view)> progress;
 };
 
@@ -74,15 +75,17 @@ class Evaluator {
   [[nodiscard]] CompileOptions compile_options() const {
     CompileOptions options = CompileOptions::within(options_.compile_timeout, mode_);
     options.gpu = options_.gpu;
+    options.allow_torch = options_.allow_torch;
     return options;
   }
   void use_gpu(std::string sheet) { options_.gpu = std::move(sheet); }
+  void allow_torch(bool allowed) { options_.allow_torch = allowed; }
   // Of the GPU that kernels in CUDA are for.
   [[nodiscard]] Result<vgpu::GpuSheet> gpu_sheet() const;
   // Puts the problem and the machine into the archive, which everything about them there refers to.
   Status archive_subjects(const ProblemSource& problem);
   // What outputs of timed calls go through.
-  [[nodiscard]] OutputCheck output_check(const ProblemDescription& problem) const;
+  [[nodiscard]] OutputCheck output_check(const ProblemSource& problem);  // `problem` outlives it
   Result<EvaluationKey> key_of(const ProblemSource& problem, const Candidate& candidate) const;
 
  private:

@@ -15,6 +15,7 @@ std::string with_knobs(const std::string& source, const KnobValues& knobs) {
     words >> directive >> macro >> value;
     if (directive == "#define" && macro == guarded && knobs.contains(macro))
       line = fmt::format("#define {} {}", macro, knobs.at(macro));
+    if (macro == "=" && knobs.contains(directive)) line = fmt::format("{} = {}", directive, knobs.at(directive));  // Python
     guarded = directive == "#ifndef" ? macro : "";
     text += line + "\n";
   }
@@ -44,7 +45,10 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
 }
 
 std::string handed_over(const RunRecord& run, const Individual& individual, const Machine& machine) {
-  return provenance(run, machine) + with_knobs(individual.kernel.source, individual.proposal.knobs);
+  std::string told = provenance(run, machine);
+  if (kernel_extension(individual.kernel.dsl) == ".py")
+    for (std::size_t at = 0; at < told.size(); at = told.find('\n', at) + 1) told.replace(at, 2, "#");
+  return told + with_knobs(individual.kernel.source, individual.proposal.knobs);
 }
 
 }  // namespace kw

@@ -51,11 +51,11 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
   KW_TRY(const auto evaluator, Evaluator::open(std::move(options)));
   KW_CHECK(evaluator->warm_up());
   KW_TRY(const ProblemSource problem, evaluator->problem(request.problem_file));
-  const bool on_gpu = request.dsl != "cpp";
+  const bool on_gpu = is_for_gpu(request.dsl);
   const std::string& precision = request.evaluator.precision;
   KW_TRY(const vgpu::GpuSheet sheet, evaluator->gpu_sheet());
   const auto coder = on_gpu ? gpu_playbook_coder(problem.description, sheet, precision, request.dsl)
-                            : playbook_coder(problem.description, evaluator->machine(), evaluator->threads());
+                            : cpu_playbook_coder(request.dsl, problem.description, evaluator->machine(), evaluator->threads());
   KW_TRY(StrategyPool pool, StrategyPool::load_own());
   for (const std::string& id : request.strategies)
     if (pool.find(id) == nullptr) return bad_input(fmt::format("there is no strategy '{}'", id), "knowledge/strategies lists them");
@@ -64,15 +64,15 @@ Result<OneKernelOutcome> one_kernel(const OneKernelRequest& request, const std::
   const Ledger ledger;
   OneKernelOutcome outcome;
   outcome.problem = problem.description;
-  outcome.repeat = fmt::format("kernelwright verify {} KERNEL{}", request.problem_file,
-                               on_gpu ? fmt::format(".cu --dsl {}", request.dsl) : ".cpp");
+  outcome.repeat = fmt::format("kernelwright verify {} KERNEL{}{}", request.problem_file, kernel_extension(request.dsl),
+                               on_gpu ? " --dsl " + request.dsl : "");
 
   AuthorContext context;
   context.model = request.model;
   context.library = &library;
   const Features features = coder ? (*coder)->features() : Features{};
   KW_TRY(context.brief, on_gpu ? gpu_task_brief(problem, sheet, request.dsl, precision, features)
-                               : task_brief(problem, evaluator->machine(), evaluator->threads(), precision, features));
+                               : task_brief(problem, evaluator->machine(), evaluator->threads(), precision, features, request.dsl));
   context.pool = &pool;
   context.ledger = &ledger;
   context.individuals = &outcome.attempts;

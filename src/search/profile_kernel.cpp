@@ -17,8 +17,8 @@ Result<std::optional<double>> seconds_of_calls(Evaluator& evaluator, const Probl
   session.threads = threads;
   session.cores = measure.cores;
   const auto deadline = call_deadline(sets.sets.front(), measure.call_timeout);
-  KW_TRY(auto subject, KernelSubject::make(*candidate.kernel(), problem.description, sets, session, deadline,
-                                           evaluator.output_check(problem.description)));
+  KW_TRY(auto subject,
+         KernelSubject::make(*candidate.kernel(), problem.description, sets, session, deadline, evaluator.output_check(problem)));
   std::vector<int> order;
   for (std::size_t i = 0; i < std::max<std::size_t>(sets.sets.size(), 6); ++i)
     order.push_back(warm ? 0 : static_cast<int>(i % sets.sets.size()));
@@ -50,7 +50,9 @@ Result<ProfileRecord> profile_kernel(Evaluator& evaluator, const ProblemSource& 
   KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, evaluator.compile_options()));
   if (!with_lines.kernel || !compiled.kernel) return internal_error("a kernel that has passed does not compile for its profile");
   ProfileInputs inputs = profile_inputs(evaluator.machine(), problem.description, timing);
-  KW_TRY(const Disassembly code, disassemble(with_lines.kernel->object));
+  // Of a kernel in OpenCL C the first launch is looked at.
+  const CompiledKernel& read = *with_lines.kernel;
+  KW_TRY(const Disassembly code, disassemble(read.opencl && !read.opencl->code.empty() ? read.opencl->code.front() : read.object));
   inputs.loops = innermost_loops(code);
   if (!inputs.loops.empty()) inputs.mca = simulate(inputs.loops.front(), code.isa);
 

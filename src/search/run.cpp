@@ -9,9 +9,11 @@
 #include "agent/library.h"
 #include "machine/roofline.h"
 #include "problem/workload.h"
+#include "search/assembly.h"
 #include "search/gpu_findings.h"
 #include "search/model_author.h"
 #include "search/model_mix.h"
+#include "search/part_problem.h"
 #include "search/policy.h"
 #include "search/profile_kernel.h"
 #include "search/run_budget.h"
@@ -27,9 +29,12 @@ namespace {
 constexpr int kSmallContext = 16000;  // models with less are asked for one kernel at a time
 
 std::string shape_words(const ProblemDescription& problem) {
+  constexpr std::size_t kMost = 12;
   std::vector<std::string> words;
-  for (const TensorSpec* tensor : problem.arguments())
-    words.push_back(fmt::format("{}[{}]", torch_name(tensor->dtype), fmt::join(tensor->shape, ",")));
+  for (const TensorSpec* tensor : problem.arguments()) {
+    if (words.size() < kMost) words.push_back(fmt::format("{}[{}]", torch_name(tensor->dtype), fmt::join(tensor->shape, ",")));
+  }
+  if (const std::size_t all = problem.arguments().size(); all > kMost) words.push_back(fmt::format("and {} more", all - kMost));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -67,10 +72,7 @@ class Run {
 
   // The whole run, top to bottom: problem, analysis, strategies, kernels, verification and measurement, archive.
   Result<RunOutcome> whole() {
-    EvaluatorOptions options = request_.evaluator;
-    options.progress = [this](std::string_view text) { say(text); };
-    KW_TRY(evaluator_, Evaluator::open(std::move(options)));
-    KW_CHECK(evaluator_->warm_up());
+    KW_CHECK(open_evaluator());
     KW_TRY(record_, begin(request_, evaluator_->archive()));
     if (record_.options.is_estimated()) evaluator_->use_gpu(record_.options.machine);
     budget_.emplace(record_.options, record_.elapsed_seconds);
@@ -78,9 +80,11 @@ class Run {
     KW_CHECK(analyse());
     KW_CHECK(gather_knowledge());
     KW_CHECK(open_in_archive());
+    KW_CHECK(optimise_parts());
+    KW_CHECK(choose_policy());
     KW_CHECK(open_trials());
     if (author_) trials_->with_author(*author_);
-    budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
+    if (!is_part()) budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
     KW_CHECK(replay());
     KW_CHECK(search());
     KW_CHECK(conclude());
@@ -88,6 +92,19 @@ class Run {
   }
 
  private:
+  Status open_evaluator() {
+    evaluator_ = request_.shared;
+    if (evaluator_ != nullptr) return {};
+    EvaluatorOptions options = request_.evaluator;
+    options.progress = [this](std::string_view text) { say(text); };
+    KW_TRY(own_evaluator_, Evaluator::open(std::move(options)));
+    evaluator_ = own_evaluator_.get();
+    return evaluator_->warm_up();
+  }
+
+  // A sub-problem's search: what it finds is verified and confirmed as a part of the whole.
+  [[nodiscard]] bool is_part() const { return request_.shared != nullptr; }
+
   void say(std::string_view text) {
     doing_ = text;
     report();
@@ -126,9 +143,10 @@ class Run {
       return bad_input(fmt::format("run {} began on another machine", record_.id), "start a new run here");
     record_.machine_id = evaluator_->machine().id;
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
+    if (record_.options.is_estimated()) record_.ceilings = ceilings_of(sheet, record_.options.precision);
     auto coder = record_.options.is_estimated()
                      ? gpu_playbook_coder(description, sheet, record_.options.precision, record_.options.dsl)
-                     : playbook_coder(description, evaluator_->machine(), evaluator_->threads());
+                     : cpu_playbook_coder(record_.options.dsl, description, evaluator_->machine(), evaluator_->threads());
     if (!coder && request_.model == nullptr) return std::move(coder.error());
     if (!coder) outcome_.notes.push_back(fmt::format("the model works alone: {}", coder.error().message));
     coder_ = coder ? std::move(*coder) : no_coder();
@@ -169,9 +187,10 @@ class Run {
     for (const SimilarLesson& each : similar(lessons.items, record_.workload_class, record_.zone, coder_->features()))
       if (each.lesson->workload_class == record_.workload_class && each.lesson->best.dsl == record_.options.dsl)
         history_.push_back(*each.lesson);
-    const auto fitting = pool_.applicable(coder_->features(), record_.zone, record_.workload_class,
-                                          pool_.ids(record_.options.is_estimated() ? "gpu" : "cpu"));
-    usable_ = usable_by(*coder_, pool_, fitting);
+    const auto fitting =
+        pool_.applicable(coder_->features(), record_.zone, record_.workload_class, pool_.ids(target_of(record_.options.dsl)));
+    // Of many layers each sub-problem is asked what it can use: the whole would be written for every strategy.
+    usable_ = coder_->split() != nullptr ? fitting : usable_by(*coder_, pool_, fitting);
     run_pool_ = pool_;
     return request_.model == nullptr ? Status() : prepare_model(fitting);
   }
@@ -203,7 +222,7 @@ class Run {
   Result<TaskBrief> brief() {
     const std::string& precision = record_.options.precision;
     if (!record_.options.is_estimated())
-      return task_brief(problem_, evaluator_->machine(), evaluator_->threads(), precision, coder_->features());
+      return task_brief(problem_, evaluator_->machine(), evaluator_->threads(), precision, coder_->features(), record_.options.dsl);
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
     return gpu_task_brief(problem_, sheet, record_.options.dsl, precision, coder_->features());
   }
@@ -216,6 +235,88 @@ class Run {
     }
     KW_TRY(RunLock lock, RunLock::acquire(data_home() / "locks", record_.id));
     lock_.emplace(std::move(lock));
+    return {};
+  }
+
+  // Of a problem of many layers every distinct sub-problem is searched on its own, those that take the most time first.
+  Status optimise_parts() {
+    const Split* split = coder_->split();
+    if (split == nullptr) return {};
+    say("reading the sub-problems");
+    for_parts_ = kForParts * budget_->left().value_or(0);
+    evaluations_for_parts_ = static_cast<int>(kForParts * record_.options.evaluations);
+    KW_TRY(const std::vector<PartPlan> plans, plan_parts(*split, evaluator_->machine(), evaluator_->threads(), pool_, ledger_));
+    record_.parts = part_records(*split, evaluator_->machine(), evaluator_->threads());
+    std::vector<PartChoice> standard, searched, best;
+    for (const PartPlan& plan : plans) {
+      if (stop_ || record_.options.search == "generate") break;
+      const auto options = part_options(record_.options, plan.share, for_parts_, evaluations_for_parts_);
+      if (!options) break;
+      phase_ = fmt::format("sub-problem {} of {}: {}", searched.size() + 1, plans.size(), plan.part->operations);
+      report();
+      auto choice = search_part(plan, *options);
+      if (choice && *choice) searched.push_back(std::move(**choice));
+      if (!choice)
+        outcome_.notes.push_back(
+            fmt::format("the sub-problem {} was not searched: {}", plan.part->operations, choice.error().message));
+    }
+    for (const PartPlan& plan : plans) {
+      standard.push_back({plan.part->hash, plan.standard, {}});
+      const auto found = std::ranges::find(searched, plan.part->hash, &PartChoice::part);
+      best.push_back(found != searched.end() ? *found : choice_without_search(plan, plans, searched));
+    }
+    outcome_.notes.push_back(
+        fmt::format("values between sub-problems take {:.1f} MB; in eager at least {:.1f} MB are alive at once",
+                    static_cast<double>(place_values(*split).bytes) * 1e-6, static_cast<double>(split->eager_bytes) * 1e-6));
+    assembled_ = {std::move(best)};
+    if (!searched.empty()) assembled_.push_back(std::move(standard));
+    return {};
+  }
+
+  // The best found for a sub-problem, now or by an earlier run that had as much time; nothing: no kernel of it passed.
+  Result<std::optional<PartChoice>> search_part(const PartPlan& plan, RunOptions options) {
+    KW_TRY(const fs::path file, write_part_problem(*plan.part));
+    options.part_of = record_.id;
+    RunRequest request;
+    request.problem_file = file.string();
+    request.options = options;
+    request.evaluator = request_.evaluator;
+    request.shared = evaluator_;
+    KW_TRY(const auto known, evaluator_->archive().runs().of_problem(plan.part->hash));
+    std::optional<RunRecord> done;
+    for (const RunRecord& run : known) {
+      if (run.machine_id != evaluator_->machine().id || run.options.threads != evaluator_->threads()) continue;
+      if (run.options.precision != options.precision) continue;
+      if (run.state != "done" && run.options.part_of == record_.id) request.resume = run.id;
+      if (run.state == "done" && run.winner >= 0 && run.options.seconds >= options.seconds &&
+          run.options.evaluations >= options.evaluations)
+        done = run;
+    }
+    if (!done) {
+      const std::string phase = phase_;
+      const double before = budget_->elapsed();
+      KW_TRY(const RunOutcome outcome, run_search(
+                                           request,
+                                           [&](const RunProgress& progress) {
+                                             phase_ = fmt::format("{} ({})", phase, progress.phase);
+                                             say(progress.doing);
+                                           },
+                                           stop_));
+      phase_ = phase;
+      for_parts_ -= budget_->elapsed() - before;
+      evaluations_for_parts_ -= static_cast<int>(outcome.individuals.size());
+      done = outcome.run;
+    }
+    PartRecord& record = *std::ranges::find(record_.parts, plan.part->hash, &PartRecord::part);
+    record.run = done->id;
+    if (done->winner < 0) return std::optional<PartChoice>();
+    KW_TRY(const auto winner, evaluator_->archive().runs().individual(done->id, done->winner));
+    if (!winner) return std::optional<PartChoice>();
+    record.speedup = winner->speedup;
+    return std::optional(PartChoice{plan.part->hash, winner->proposal.strategies, winner->proposal.knobs});
+  }
+
+  Status choose_policy() {
     SearchContext context;
     context.pool = &pool_;
     context.usable = usable_;
@@ -228,7 +329,11 @@ class Run {
     context.batch = std::max(2, evaluator_->machine().cores);
     context.write = [this](const std::vector<std::string>& strategies) { return coder_->write(strategies); };
     const int batch = context.batch;
-    KW_TRY(policy_, make_policy(record_.options.search, std::move(context)));
+    if (assembled_.empty()) {
+      KW_TRY(policy_, make_policy(record_.options.search, std::move(context)));
+    } else {
+      policy_ = std::make_unique<Assembly>(assembled_);
+    }
     if (author_) {
       MixOptions mix;
       mix.model = record_.options.model;
@@ -309,21 +414,36 @@ class Run {
     return {};
   }
 
+  // The sub-problem's best: nothing is confirmed, for it counts only within the whole.
+  Status conclude_part() {
+    const auto order = ranked(individuals_);
+    record_.winner = order.empty() ? -1 : order.front()->index;
+    record_.elapsed_seconds = budget_->elapsed();
+    const RunFacts facts{record_.id, record_.zone, record_.workload_class};
+    KW_CHECK(evaluator_->archive().runs().finish(record_, ledger_entries(run_pool_, individuals_, 0, facts), lessons_of_run()));
+    outcome_.run = record_;
+    outcome_.individuals = std::move(individuals_);
+    return {};
+  }
+
   Status conclude() {
+    if (is_part()) return conclude_part();
     phase_ = "confirming the winner";
     report();
-    const std::string command =
-        record_.options.is_estimated()
-            ? fmt::format("kernelwright measure {} KERNEL.cu --dsl {}{}", record_.problem_file, record_.options.dsl,
-                          record_.options.machine.empty() ? "" : " --machine " + record_.options.machine)
-            : fmt::format("kernelwright measure {} KERNEL.cpp", record_.problem_file);
+    std::string command =
+        fmt::format("kernelwright measure {} KERNEL{}", record_.problem_file, kernel_extension(record_.options.dsl));
+    if (record_.options.is_estimated()) command += " --dsl " + record_.options.dsl;
+    if (!record_.options.machine.empty()) command += " --machine " + record_.options.machine;
     const double before = budget_->elapsed();
-    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, command, budget_->seconds_per_baseline()));
+    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline()));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
     record_.estimate = winner.confirmed ? winner.confirmed->estimate : std::nullopt;
     if (record_.options.is_estimated()) record_.reference_seconds = trials_->reference_seconds();
     if (record_.estimate) record_.profile = estimate_profile(*record_.estimate);
+    // What was run on a virtual GPU to confirm it belongs to the estimate, which is all that there is.
+    if (record_.estimate)
+      for (const std::string& note : winner.confirmed->verdict.notes) record_.estimate->notes.push_back(note);
     if (record_.winner >= 0 && !record_.estimate) KW_CHECK(profile_winner());
     const double confirming = budget_->elapsed() - before;
     record_.elapsed_seconds = budget_->elapsed();
@@ -383,7 +503,8 @@ class Run {
   }
 
   std::vector<Lesson> lessons_of_run() const {
-    if (record_.winner < 0) return {};
+    // What many layers do all together is no advice for one of them; their own runs give that.
+    if (record_.winner < 0 || !record_.parts.empty()) return {};
     const Individual& best = individuals_[static_cast<std::size_t>(record_.winner)];
     const auto first = std::find_if(individuals_.begin(), individuals_.end(),
                                     [](const Individual& each) { return each.passed() && each.speedup > 0; });
@@ -405,7 +526,8 @@ class Run {
   const RunRequest& request_;
   const std::function<void(const RunProgress&)>& on_progress_;
   const std::atomic<bool>& stop_;
-  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Evaluator> own_evaluator_;
+  Evaluator* evaluator_ = nullptr;
   RunRecord record_;
   std::optional<RunBudget> budget_;
   ProblemSource problem_;
@@ -420,6 +542,9 @@ class Run {
   std::optional<RunLock> lock_;
   std::unique_ptr<Trials> trials_;
   std::unique_ptr<Policy> policy_;
+  std::vector<std::vector<PartChoice>> assembled_;  // of a problem of many layers: kernels to begin with
+  double for_parts_ = 0;                            // seconds that searches on sub-problems may still take
+  int evaluations_for_parts_ = 0;
   std::vector<Individual> individuals_;
   std::vector<Proposal> unfinished_;  // the rest of the policy's last batch
   std::vector<Individual> untold_;    // and what is known of its beginning

@@ -17,7 +17,8 @@ struct RunRequest {
   std::string resume;      // a run's id; its options count, with a new limit where one is given
   bool more_time = false;  // options.seconds and options.evaluations were given: they add to what a resumed run has spent
   EvaluatorOptions evaluator;
-  Model* model = nullptr;  // takes part in the search; none: the playbook alone
+  Model* model = nullptr;       // takes part in the search; none: the playbook alone
+  Evaluator* shared = nullptr;  // of a run whose sub-problem this is; none: one is opened
 };
 
 // What can be seen of a run while it goes on.

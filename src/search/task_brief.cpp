@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "dsl/problem_header.h"
+#include "dsl/dsl.h"
 #include "machine/roofline.h"
 #include "measure/gpu_estimate.h"
 #include "problem/workload.h"
@@ -18,11 +18,13 @@ std::string bytes_text(double bytes) {
 }  // namespace
 
 Result<TaskBrief> task_brief(const ProblemSource& problem, const Machine& machine, int threads, const std::string& precision,
-                             const Features& features) {
+                             const Features& features, const std::string& dsl) {
   TaskBrief brief;
   brief.problem = problem.description;
+  brief.dsl = dsl;
   KW_TRY(brief.problem_source, read_file(problem.description.file));
-  brief.declaration = kernel_declaration(problem.description, false);
+  KW_TRY(const Dsl* language, dsl_named(dsl));
+  brief.declaration = language->declaration(problem.description);
   const Workload workload{problem.description.flops, problem.description.bytes, problem.description.essential_bytes};
   const Roofline roofline = roofline_of(machine, workload, threads);
   brief.zone = name_of(roofline.zone);
@@ -49,7 +51,8 @@ Result<TaskBrief> gpu_task_brief(const ProblemSource& problem, const vgpu::GpuSh
   TaskBrief brief;
   brief.problem = problem.description;
   KW_TRY(brief.problem_source, read_file(problem.description.file));
-  brief.declaration = kernel_declaration(problem.description, false, EntryPoint::cuda);
+  KW_TRY(const Dsl* language, dsl_named(dsl));
+  brief.declaration = language->declaration(problem.description);
   const GpuRoofline roofline = roofline_on_gpu(problem.description, sheet, precision);
   brief.zone = roofline.zone;
   brief.workload_class = workload_class(problem.description).text();

@@ -65,6 +65,19 @@ CompileOutcome unwritten(const Individual& individual) {
   return outcome;
 }
 
+// The machine code of a kernel: of all that it launches, where it is several objects.
+Result<Disassembly> disassembly_of(const CompiledKernel& kernel) {
+  if (!kernel.opencl) return disassemble(kernel.object);
+  Disassembly all;
+  for (const std::string& object : kernel.opencl->code) {
+    KW_TRY(Disassembly one, disassemble(object));
+    all.isa = one.isa;
+    std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
+    std::move(one.data.begin(), one.data.end(), std::back_inserter(all.data));
+  }
+  return all;
+}
+
 }  // namespace
 
 struct Trials::Tried {
@@ -80,6 +93,17 @@ struct Trials::Tried {
 Result<Candidate> Trials::candidate_of(const Kernel& kernel, const KnobValues& knobs) {
   KW_TRY(const Dsl* dsl, dsl_named(kernel.dsl));
   return Candidate::of({"kernel" + std::string(dsl->extension), kernel.source, knobs}, kernel.dsl);
+}
+
+Result<Candidate> Trials::candidate_of(const Individual& individual) const {
+  KW_TRY(Candidate candidate, candidate_of(individual.kernel, individual.proposal.knobs));
+  if (on_gpu_ && individual.proposal.author.empty())
+    candidate.rewrite_by(
+        [this, strategies = individual.proposal.strategies](const ProblemDescription& other) -> Result<std::string> {
+          KW_TRY(Kernel kernel, coder_.write_for(other, strategies));
+          return std::move(kernel.source);
+        });
+  return candidate;
 }
 
 Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
@@ -137,8 +161,8 @@ Status Trials::write(std::vector<Tried>& batch, const std::vector<Proposal>& pro
     Individual& individual = batch[i].individual;
     individual.proposal = proposals[i];
     if (proposals[i].author.empty()) {
-      KW_TRY(individual.kernel, coder_.write(proposals[i].strategies));
-      KW_TRY(batch[i].candidate, candidate_of(individual.kernel, proposals[i].knobs));
+      KW_TRY(individual.kernel, coder_.carry_out(proposals[i]));
+      KW_TRY(batch[i].candidate, candidate_of(individual));
     } else {
       authored.push_back(proposals[i]);
       places.push_back(i);
@@ -262,7 +286,7 @@ Status Trials::read_code(Tried& tried) {
     tried.individual.assembly_hash = sha256(fmt::format("{}", fmt::join(tried.ptx_lines, "\n")));
     return {};
   }
-  KW_TRY(const Disassembly disassembly, disassemble(kernel.object));
+  KW_TRY(const Disassembly disassembly, disassembly_of(kernel));
   tried.code = code_text(disassembly);
   tried.loops = innermost_loops(disassembly);
   tried.individual.assembly_hash = tried.code->hash;
@@ -286,6 +310,7 @@ void Trials::align_with_code(Tried& tried) {
     view.target = "gpu";
     view.ptx_lines = tried.ptx_lines;
   } else {
+    view.target = target_of(tried.individual.kernel.dsl);
     view.assembly_lines = tried.code->assembly_lines;
     view.hot_loop_lines = tried.code->hot_loop_lines;
     view.isa = tried.code->isa;
@@ -329,7 +354,7 @@ Status Trials::time(Tried& tried) {
   options.fewest_pairs = effort.fewest_pairs;
   options.hopeless_below = best_speedup_ / 3;
   KW_TRY(const Measurement measured, measure_briefly(*eager_, "eager", *tried.candidate, problem_.description, sets_,
-                                                     evaluator_.machine(), evaluator_.output_check(problem_.description), options));
+                                                     evaluator_.machine(), evaluator_.output_check(problem_), options));
   if (!measured.timing) {
     individual.verdict = measured.verdict;
     note_diagnosis(individual, measured.diagnosis);

@@ -46,6 +46,8 @@ class Trials {
 
   // The candidate of a kernel, as it would be evaluated.
   static Result<Candidate> candidate_of(const Kernel& kernel, const KnobValues& knobs);
+  // The same of an individual: the playbook's can also be written for smaller shapes.
+  [[nodiscard]] Result<Candidate> candidate_of(const Individual& individual) const;
 
   [[nodiscard]] const TrialClock& clock() const { return clock_; }
   [[nodiscard]] const TimingSets& sets() const { return sets_; }

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "search/trials.h"
-
 namespace kw {
 namespace {
 
@@ -42,10 +40,10 @@ std::vector<const Individual*> ranked(const std::vector<Individual>& individuals
 }
 
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
-                              const std::string& command, double seconds_per_baseline) {
+                              const Trials& trials, const std::string& command, double seconds_per_baseline) {
   Winner winner;
   for (const Individual* each : to_confirm(individuals)) {
-    KW_TRY(Candidate candidate, Trials::candidate_of(each->kernel, each->proposal.knobs));
+    KW_TRY(Candidate candidate, trials.candidate_of(*each));
     KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
     const bool has_result = evaluated.evaluation.timing || evaluated.evaluation.estimate;
     if (evaluated.evaluation.verdict.verdict == Verdict::passed && has_result) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "record/run.h"
-#include "search/evaluator.h"
+#include "search/trials.h"
 
 namespace kw {
 
@@ -17,6 +17,6 @@ struct Winner {
 
 // Tries from the best down until one holds.
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
-                              const std::string& command, double seconds_per_baseline);
+                              const Trials& trials, const std::string& command, double seconds_per_baseline);
 
 }  // namespace kw

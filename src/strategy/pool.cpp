@@ -56,7 +56,7 @@ bool fits_class(const Strategy& strategy, const std::vector<std::string>& parts)
 
 Result<StrategyPool> StrategyPool::load(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const fs::path& part : {folder, folder / "gpu"})
+  for (const fs::path& part : {folder, folder / "gpu", folder / "opencl"})
     for (const auto& entry : entries_of(part))
       if (entry.path().extension() == ".json") files.push_back(entry.path());
   if (files.empty())
@@ -98,7 +98,8 @@ Status StrategyPool::check(const Origin& origin) {
   if (!is_strategy_id(s.id)) return wrong("its id is not in snake_case", "use a-z, 0-9 and _, a letter first");
   if (s.name.empty() || s.applies.empty() || s.why.empty())
     return wrong("name, applies or why is empty", "say in words what it is, where it applies and why it pays");
-  if (s.target != "cpu" && s.target != "gpu") return wrong(fmt::format("there is no target '{}'", s.target), "cpu or gpu");
+  if (s.target != "cpu" && s.target != "gpu" && s.target != "opencl")
+    return wrong(fmt::format("there is no target '{}'", s.target), "cpu, gpu or opencl");
   if (!has_word(levers(s.target), s.lever))
     return wrong(fmt::format("there is no lever '{}'", s.lever), fmt::format("one of: {}", fmt::join(levers(s.target), ", ")));
   if (s.zones.empty()) return wrong("it names no zone", fmt::format("some of: {}", fmt::join(zones(), ", ")));

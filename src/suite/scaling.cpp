@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "problem/smaller_problem.h"
+
 namespace kw {
 namespace {
 
@@ -41,19 +43,10 @@ Result<ScaleLimits> scale_limits(const std::vector<std::string>& words) {
 Result<ScaledProblem> scaled_problem(OracleClient& oracle, const fs::path& file, const ScaleLimits& limits,
                                      const fs::path& target) {
   if (!limits.any()) return ScaledProblem{file, ""};
-  const Json request{{"problem", fs::absolute(file).string()}, {"seconds", limits.seconds}, {"bytes", limits.bytes}};
-  KW_TRY(const Json answer, oracle.ask("scale", request));
-  struct Answer {
-    std::string source, changes, reason;
-  };
-  KW_TRY(const Answer read, read_fields("the oracle's answer", [&] {
-           return Answer{answer.at("source").is_null() ? "" : answer.at("source").get<std::string>(),
-                         answer.at("changes").get<std::string>(), answer.at("reason").get<std::string>()};
-         }));
-  if (read.source.empty()) return ScaledProblem{file, read.reason.empty() ? "" : "as it is: " + read.reason};
-  KW_CHECK(make_folders(target.parent_path()));
-  KW_CHECK(write_file_atomically(target, read.source));
-  return ScaledProblem{target, read.changes};
+  KW_TRY(SmallerProblem smaller,
+         smaller_problem(oracle, "scale", file, {{"seconds", limits.seconds}, {"bytes", limits.bytes}}, target));
+  if (smaller.is_smaller()) return ScaledProblem{std::move(smaller.file), std::move(smaller.changes)};
+  return ScaledProblem{file, smaller.why_not.empty() ? "" : "as it is: " + smaller.why_not};
 }
 
 }  // namespace kw

@@ -27,6 +27,7 @@ struct CompareInput {
   DType reference_dtype = DType::f64;  // float64 for a floating output; for an integer one, any integer type
   const void* eager = nullptr;
   DType eager_dtype = DType::f32;
+  const double* nearby = nullptr;  // what eager errs by on inputs next to these; null: not known
   std::vector<std::int64_t> shape;
   ToleranceRule rule;  // tolerance_rule(dtype, ...)
   int threads = 0;     // 0: as many as this process may use

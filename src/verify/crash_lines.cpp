@@ -35,7 +35,7 @@ std::string run_under_sanitizer(const Candidate& candidate, const ProblemDescrip
   options.debug = true;
   options.slots = options.out_slots = 1;
   options.shared_inputs = true;
-  auto session = Session::create(problem, compiled->kernel->object, compiled->kernel->has_prepare, options);
+  auto session = Session::create(problem, *compiled->kernel, options);
   if (!session || !load_inputs(*session, problem, set, 0) || !load_weights(*session, problem, set)) return "";
   const milliseconds deadline(30000);
   auto launched = session->launch(deadline);

@@ -51,7 +51,7 @@ const Kind* kind_of(const vgpu::Finding& finding) {
 std::string place_of(const vgpu::Finding& finding, const std::string& kernel_file) {
   if (finding.line <= 0) return "";
   const std::string name = fs::path(finding.file).filename().string();
-  return fmt::format("{}:{}", name == "kernel.cu" ? kernel_file : name, finding.line);
+  return fmt::format("{}:{}", name == "kernel.cu" || name == "kernel.py" ? kernel_file : name, finding.line);
 }
 
 std::string dimensions(const vgpu::Dim3& dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
@@ -88,11 +88,47 @@ GpuJudgement forbidden(std::string summary, std::string hint) {
 // output.
 bool is_harmless(const vgpu::Finding& finding) { return finding.kind == "uninitialised" && finding.allocation == "shared memory"; }
 
+// How much was run. A launch after a sampled one reads what the blocks that were left out would have written: what is found there
+// says nothing of the kernel, and is dropped.
+GpuSample take_sample(vgpu::ProgramReport& seen) {
+  GpuSample sample;
+  sample.launches = seen.launches.size();
+  for (const vgpu::LaunchRecord& launch : seen.launches) {
+    for (const vgpu::Finding& finding : launch.report.findings) {
+      if (!sample.is_sample) break;
+      const auto same = std::find_if(seen.findings.rbegin(), seen.findings.rend(), [&](const vgpu::Finding& each) {
+        return each.kind == finding.kind && each.kernel == finding.kernel && each.ptx_line == finding.ptx_line;
+      });
+      if (same != seen.findings.rend()) seen.findings.erase(std::next(same).base());
+    }
+    sample.is_sample = sample.is_sample || launch.report.sampled();
+    sample.blocks += launch.report.blocks;
+    sample.blocks_run += launch.report.blocks_run;
+  }
+  return sample;
+}
+
 }  // namespace
 
+bool blocks_work_together(std::string_view ptx) {
+  for (std::size_t begin = 0; begin < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', begin), ptx.size());
+    std::string_view line = ptx.substr(begin, end - begin);
+    begin = end + 1;
+    for (const std::string_view opcode : {"atom.", "red.", "cp.reduce."}) {
+      const std::size_t at = line.find(opcode);
+      const bool is_word = at != std::string_view::npos && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t');
+      if (is_word && line.find(".shared", at) == std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
 Result<GpuJudgement> judge_gpu_report(const GpuReport& report, const std::string& kernel_file, bool in_prepare) {
-  KW_TRY(const vgpu::ProgramReport seen, vgpu::parse_program_report(report.lines));
+  KW_TRY(vgpu::ProgramReport seen, vgpu::parse_program_report(report.lines));
   GpuJudgement judged;
+  judged.sample = take_sample(seen);
+  const bool tells = !judged.sample.is_sample || judged.sample.launches == 1;  // of errors at the end
   const vgpu::Finding* worst = nullptr;
   const Kind* worst_kind = nullptr;
   for (const vgpu::Finding& finding : seen.findings) {
@@ -116,7 +152,7 @@ Result<GpuJudgement> judge_gpu_report(const GpuReport& report, const std::string
     judged.diagnosis = {"load", seen.errors.front(), "", {}, "docs/ptx-support.md lists what the virtual GPU has", "unsupported"};
     return judged;
   }
-  if (report.error != 0) {
+  if (report.error != 0 && tells) {
     judged.verdict = Verdict::crashed;
     judged.diagnosis = {"run", fmt::format("the call ends with {}", report.error_name), "",
                         {},    "check what each call of the runtime returns",           ""};

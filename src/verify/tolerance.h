@@ -3,7 +3,8 @@
 //
 // For element i of a floating output, with reference r and eager e:
 //
-//   noise     = max(max |e - r|, typical max |r|) over the neighbourhood of i, times noise_scale
+//   noise     = max(max |e - r|, typical max |r|, nearby) over the neighbourhood of i, times noise_scale
+//   nearby    = the largest |e - r| on inputs that differ in their last digits; only where i would be a little beyond its tolerance
 //   typical   = median over neighbourhoods of max |e - r| / max |r|
 //   rounding  = 64 eps max(|r_i|, rms of r in the neighbourhood)
 //   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
@@ -12,7 +13,9 @@
 // Eager's own error is the noise floor, and the first term follows it. A neighbourhood with a single large value (a softmax of
 // large logits) may have been lucky in eager: `typical` is what such a value errs by elsewhere. Where conditions differ between
 // neighbourhoods that is not enough; one in twenty of them may therefore be off by what `typical` would be with the 95th
-// percentile in place of the median. A lower precision, or a mistake that does not follow eager's noise, is off in more. Where
+// percentile in place of the median. Where next to nothing is left of a neighbourhood (one small value among zeros after a ReLU),
+// its largest value says nothing of what it was computed from: one in 500 may be off by 8 times the median of max |e - r| itself. A
+// lower precision, or a mistake that does not follow eager's noise, is off in more. Where
 // eager happens to be exact (a blocked sum, a row of zeros) `rounding` keeps room for an honest float32 sum in another order: one
 // running sum of n terms errs by up to about sqrt(n) eps of the result's rms, so that 64 does for n = 4096; longer sums have to be
 // split, as eager's are. Products of tf32, fp16 or bf16 inputs of either sign are at least 2^5 beyond it. `variation` keeps one

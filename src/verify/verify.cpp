@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "verify/check.h"
 #include "verify/crash_lines.h"
+#include "verify/operators.h"
 #include "verify/verify_gpu.h"
 
 namespace kw {
@@ -46,13 +47,16 @@ class Verifier {
     record_.sandbox = sandbox::name_of(options_.mode);
     record_.precision = options_.precision;
     say("compiling");
-    KW_TRY(const CompileOutcome compiled,
-           candidate_.compile(problem_, CompileOptions::within(options_.compile_timeout, options_.mode)));
+    CompileOptions compile = CompileOptions::within(options_.compile_timeout, options_.mode);
+    compile.gpu = options_.gpu;
+    compile.allow_torch = options_.allow_torch;
+    KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile));
     if (!compiled.kernel) {
       fail(compiled.verdict, compiled.diagnosis);
       return finished();
     }
     record_.compile_seconds = compiled.kernel->seconds;
+    for (const auto& note : compiled.kernel->notes) remember_note(note);
     draw_ = options_.draw ? *options_.draw : store_.pick_draw(options_.fresh);
 
     record_.verdict = Verdict::passed;
@@ -76,7 +80,9 @@ class Verifier {
   Result<const TensorSet*> set_of(std::size_t kind) {
     if (const auto it = sets_.find(kind); it != sets_.end()) return &it->second;
     say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
-    KW_TRY(TensorSet set, store_.get(draw_, verification_kinds()[kind], oracle_));
+    SetKind wanted = verification_kinds()[kind];
+    if (weights_are_seeded_) wanted.fresh_weights = false;
+    KW_TRY(TensorSet set, store_.get(draw_, wanted, oracle_));
     for (const auto& note : set.notes) remember_note(note);
     return &sets_.emplace(kind, std::move(set)).first->second;
   }
@@ -92,12 +98,14 @@ class Verifier {
     options.cores = options_.cores;
     options.placement = sitting.placement;
     options.passive_waits = true;
+    const auto& kernel = *candidate_.kernel();
+    if (kernel.python && kernel.gpu) options.gpu = SessionGpu{*kernel.gpu, true, false, 0};
     return options;
   }
 
   // False when the verdict is settled.
   bool settle(RunFailure failure, const TensorSet& set, const Sitting& sitting) {
-    explain_crash(failure, candidate_, problem_, set, session_options(sitting));
+    if (!candidate_.kernel()->python) explain_crash(failure, candidate_, problem_, set, session_options(sitting));
     failure.diagnosis.evidence.push_back(circumstances(set, sitting));
     fail(failure.verdict, failure.diagnosis);
     return false;
@@ -116,6 +124,13 @@ class Verifier {
     auto start = Clock::now();
     KW_TRY(auto prepared, session.prepare(deadline));
     if (!prepared.ok()) return settle(std::move(prepared.failure), set, sitting);
+    if (prepared.value->seeded && !weights_are_seeded_) {
+      weights_are_seeded_ = true;
+      remember_note(
+          "ModelNew's state_dict() has other keys than Model's: its weights come from the seed that Model was built under, and are "
+          "the "
+          "initial ones in every check");
+    }
     const int zero[] = {0};
     KW_TRY(auto called, session.call(zero, zero, true, deadline));
     record_.run_seconds += seconds_since(start);
@@ -130,8 +145,10 @@ class Verifier {
             ""});
       return false;
     }
+    if (called.value->watched && !look_at_operators(*called.value->watched)) return false;
     start = Clock::now();
-    KW_TRY(CheckOutcome checked, check_outputs(session, problem_, set, 0, options_.precision));
+    KW_TRY(CheckOutcome checked, check_outputs(session, problem_, set, 0, options_.precision, nearby_noise_of(store_, oracle_)));
+    if (checked.heard_again) remember_note(std::string(kHeardAgain));
     record_.compare_seconds += seconds_since(start);
     checked.result.threads = sitting.threads;
     last_fingerprint_ = checked.fingerprint;
@@ -147,9 +164,24 @@ class Verifier {
     return false;
   }
 
+  // What PyTorch did in a call of ModelNew; false when the verdict is settled.
+  bool look_at_operators(const WatchedCall& watched) {
+    if (!watched.in_force) {
+      fail(Verdict::mistrusted, {"run",
+                                 "the watch over PyTorch's operators was gone after the call",
+                                 "",
+                                 {},
+                                 "leave PyTorch's dispatch modes alone",
+                                 ""});
+      return false;
+    }
+    for (const auto& note : notes_on_operators(watched)) remember_note(note);
+    return true;
+  }
+
   Result<bool> sit(const Sitting& sitting) {
     const auto& kernel = *candidate_.kernel();
-    KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options(sitting)));
+    KW_TRY(Session session, Session::create(problem_, kernel, session_options(sitting)));
     KW_TRY(const TensorSet* first, set_of(sitting.kinds.front()));
     say(fmt::format("running with {} thread{}", sitting.threads, sitting.threads == 1 ? "" : "s"));
     const auto start = Clock::now();
@@ -223,6 +255,7 @@ class Verifier {
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
   std::map<std::size_t, TensorSet> sets_;
+  bool weights_are_seeded_ = false;  // ModelNew takes no weights: only the initial ones can be checked
   std::uint64_t last_fingerprint_ = 0;
   std::mt19937_64 random_{std::random_device{}()};
 };
@@ -231,7 +264,7 @@ class Verifier {
 
 Result<Verification> verify(Candidate& candidate, const ProblemDescription& problem, const TensorStore& store, OracleClient& oracle,
                             const VerifyOptions& options) {
-  if (candidate.dsl().on_gpu) return verify_on_gpu(candidate, problem, store, oracle, options);
+  if (candidate.dsl().on_gpu()) return verify_on_gpu(candidate, problem, store, oracle, options);
   return Verifier(candidate, problem, store, oracle, options).run();
 }
 

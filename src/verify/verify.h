@@ -22,6 +22,7 @@ struct VerifyOptions {
   double compile_timeout = 120;
   bool gpu_counters = false;  // also count what the first call on a virtual GPU does
   double gpu_seconds = 45;    // of calls on a virtual GPU, after which no other kind of input is begun
+  bool allow_torch = false;   // of a file with ModelNew: PyTorch's operators may do the work
   std::string gpu;            // the data sheet that kernels in CUDA are for; empty: the usual one
   std::function<void(std::string_view)> progress;
 };

@@ -8,6 +8,7 @@
 
 #include "base/duration.h"
 #include "dsl/session_tensors.h"
+#include "problem/smaller_problem.h"
 #include "verify/check.h"
 #include "verify/gpu_findings.h"
 #include "vgpu/gpu_sheet.h"
@@ -24,12 +25,33 @@ constexpr double kBriefSeconds = 6, kCallSeconds = 300;
 constexpr double kCheckedShare = 0.6;
 // However long calls take, so many kinds of inputs are tried: a kernel that is right for one may know that one.
 constexpr std::size_t kFewestKinds = 2;
+// A launch that takes longer with all checks is a sample of its blocks, and the kernel is tried at reduced shapes.
+constexpr double kBriefSample = 4, kSampleShare = 0.3;
+// Blocks of a sample write about their share of the outputs; what wrote less than this part of it tells too little.
+constexpr double kTellingShare = 0.5;
+constexpr double kCostOfChecks = 3;
+// Multiply-adds and elements of a reduced problem: about a second with all checks.
+constexpr double kReducedWork = 1 << 24;
 
 // Indices into verification_kinds(), the most telling first; the problem's own inputs and their neighbours again at the end.
 std::vector<std::size_t> order_of_kinds(bool brief) {
   if (brief) return {0, 3};
   return {0, 3, 5, 2, 4, 6, 7, 8, 9, 0, 1};
 }
+
+// What is run: a kernel at some shapes.
+struct Subject {
+  const ProblemDescription& problem;
+  const TensorStore& store;
+  const CompiledKernel& kernel;
+  std::string reduced;  // "N 4096 -> 256"; empty: full shapes
+};
+
+// How it is run.
+struct Manner {
+  bool checks = true;
+  double sample_seconds = 0;  // of a launch, with more it is a sample; 0: all of it
+};
 
 class GpuVerifier {
  public:
@@ -38,14 +60,11 @@ class GpuVerifier {
       : candidate_(candidate), problem_(problem), store_(store), oracle_(oracle), options_(options) {}
 
   Result<Verification> run() {
-    KW_TRY(const vgpu::GpuSheet sheet,
-           vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu)));
+    KW_TRY(sheet_, vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu)));
     record_.sandbox = sandbox::name_of(options_.mode);
     record_.precision = options_.precision;
     say("compiling");
-    CompileOptions compile = CompileOptions::within(options_.compile_timeout, options_.mode);
-    compile.gpu = options_.gpu;
-    KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile));
+    KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile_options()));
     if (!compiled.kernel) {
       fail(compiled.verdict, compiled.diagnosis);
       return finished();
@@ -53,7 +72,7 @@ class GpuVerifier {
     record_.compile_seconds = compiled.kernel->seconds;
     draw_ = options_.draw ? *options_.draw : store_.pick_draw(options_.fresh);
     record_.verdict = Verdict::passed;
-    KW_CHECK(sit(sheet));
+    KW_CHECK(sit());
     return finished();
   }
 
@@ -68,59 +87,87 @@ class GpuVerifier {
   void remember_note(const std::string& note) {
     if (std::find(record_.notes.begin(), record_.notes.end(), note) == record_.notes.end()) record_.notes.push_back(note);
   }
+  [[nodiscard]] CompileOptions compile_options() const {
+    CompileOptions compile = CompileOptions::within(options_.compile_timeout, options_.mode);
+    compile.gpu = options_.gpu;
+    return compile;
+  }
   [[nodiscard]] double call_seconds() const { return options_.call_timeout.value_or(kCallSeconds); }
   [[nodiscard]] milliseconds deadline() const { return milliseconds(static_cast<long long>((call_seconds() + 5) * 1000)); }
 
   // False: the verdict is settled.
-  bool settle(Verdict verdict, Diagnosis diagnosis, const TensorSet& set) {
+  bool settle(const Subject& subject, Verdict verdict, Diagnosis diagnosis, const TensorSet& set) {
     diagnosis.evidence.push_back(
         fmt::format("inputs: {}, {} weights, on a virtual GPU", set.distribution, set.fresh_weights ? "fresh" : "given"));
+    if (!subject.reduced.empty()) diagnosis.evidence.push_back(fmt::format("at reduced shapes: {}", subject.reduced));
     if (const std::size_t before = record_.checks.size(); before > 0 && diagnosis.stage != "compare")
       diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", before, before == 1 ? "" : "s"));
     fail(verdict, std::move(diagnosis));
     return false;
   }
 
-  Result<bool> looks_right(const std::optional<GpuReport>& report, bool in_prepare, const TensorSet& set) {
+  Result<bool> looks_right(const Subject& subject, const std::optional<GpuReport>& report, bool in_prepare, const TensorSet& set) {
     if (!report) return true;
     KW_TRY(const GpuJudgement judged, judge_gpu_report(*report, candidate_.source().file, in_prepare));
     pending_ = judged.notes;
-    return judged.verdict == Verdict::passed ? true : settle(judged.verdict, judged.diagnosis, set);
+    sample_ = judged.sample;
+    return judged.verdict == Verdict::passed ? true : settle(subject, judged.verdict, judged.diagnosis, set);
   }
 
-  Result<bool> call_and_check(Session& session, const TensorSet& set, bool checks) {
-    KW_CHECK(load_inputs(session, problem_, set, 0));
-    KW_CHECK(load_weights(session, problem_, set));
+  // What the blocks of a sample wrote is final where they are all of the work and nothing but stores.
+  Result<bool> sample_is_final(const Subject& subject) const {
+    if (sample_.launches != 1) return false;
+    KW_TRY(const std::string ptx, read_file(subject.kernel.gpu->ptx));
+    return !blocks_work_together(ptx);
+  }
+
+  Result<bool> call_and_check(const Subject& subject, Session& session, const TensorSet& set, bool checks) {
+    const ProblemDescription& problem = subject.problem;
+    KW_CHECK(load_inputs(session, problem, set, 0));
+    KW_CHECK(load_weights(session, problem, set));
     const auto start = Clock::now();
     KW_TRY(auto prepared, session.prepare(deadline()));
-    if (!prepared.ok()) return settle(prepared.failure.verdict, prepared.failure.diagnosis, set);
-    KW_TRY(const bool prepared_well, looks_right(prepared.value->gpu, true, set));
+    if (!prepared.ok()) return settle(subject, prepared.failure.verdict, prepared.failure.diagnosis, set);
+    KW_TRY(const bool prepared_well, looks_right(subject, prepared.value->gpu, true, set));
     if (!prepared_well) return false;
     const int zero[] = {0};
     KW_TRY(auto called, session.call(zero, zero, true, deadline()));
     record_.run_seconds += seconds_since(start);
-    if (!called.ok()) return settle(called.failure.verdict, called.failure.diagnosis, set);
+    if (!called.ok()) return settle(subject, called.failure.verdict, called.failure.diagnosis, set);
     if (options_.gpu_counters && counted_.empty()) counted_ = called.value->gpu->lines;
-    KW_TRY(const bool ran_well, looks_right(called.value->gpu, false, set));
+    KW_TRY(const bool ran_well, looks_right(subject, called.value->gpu, false, set));
     if (!ran_well) return false;
+    sample_compared_ = true;
+    if (sample_.is_sample) {
+      KW_TRY(sample_compared_, sample_is_final(subject));
+      if (!sample_compared_) return true;
+    }
     const auto comparing = Clock::now();
-    KW_TRY(CheckOutcome checked, check_outputs(session, problem_, set, 0, options_.precision));
+    KW_TRY(CheckOutcome checked,
+           check_outputs(session, problem, set, 0, options_.precision, nearby_noise_of(subject.store, oracle_),
+                         sample_.is_sample ? Compared::written : Compared::all));
+    if (checked.heard_again) remember_note(std::string(kHeardAgain));
     record_.compare_seconds += seconds_since(comparing);
     checked.result.threads = options_.threads;
     if (checked.verdict != Verdict::passed) {
-      const bool settled = settle(checked.verdict, checked.diagnosis, set);
+      const bool settled = settle(subject, checked.verdict, checked.diagnosis, set);
       record_.checks.push_back(checked.result);
       return settled;
     }
     record_.checks.push_back(checked.result);
+    written_share_ = 1 - static_cast<double>(checked.unwritten) / static_cast<double>(std::max<std::int64_t>(checked.elements, 1));
+    if (sample_.is_sample)
+      sample_compared_ =
+          written_share_ * static_cast<double>(sample_.blocks) >= kTellingShare * static_cast<double>(sample_.blocks_run);
     for (const std::string& note : pending_) remember_note(note);  // they say that the outputs are right
     // Memory of the device is closed to code on the host; should it find a way in, the values did not come from a kernel.
-    for (std::size_t i = 0; checks && i < problem_.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
+    const bool whole = checks && !sample_.is_sample;
+    for (std::size_t i = 0; whole && i < problem.outputs.size() && i < called.value->gpu->unwritten.size(); ++i)
       if (const std::uint64_t bytes = called.value->gpu->unwritten[i]; bytes > 0)
         return settle(
-            Verdict::mistrusted,
+            subject, Verdict::mistrusted,
             {"run",
-             fmt::format("{} bytes of '{}' are right although nothing on the device wrote them", bytes, problem_.outputs[i].name),
+             fmt::format("{} bytes of '{}' are right although nothing on the device wrote them", bytes, problem.outputs[i].name),
              "",
              {},
              "compute in a __global__ function",
@@ -129,74 +176,150 @@ class GpuVerifier {
     return true;
   }
 
-  Result<Session> open_session(bool checks) {
-    const auto& kernel = *candidate_.kernel();
+  Result<Session> open_session(const Subject& subject, const Manner& manner) {
+    const CompiledKernel& kernel = subject.kernel;
     SessionOptions session_options;
     session_options.mode = options_.mode;
     session_options.threads = options_.threads;
     session_options.cores = options_.cores;
     session_options.passive_waits = true;
-    session_options.gpu = SessionGpu{*kernel.gpu, checks, checks && options_.gpu_counters, call_seconds()};
-    KW_TRY(Session session, Session::create(problem_, kernel.object, kernel.has_prepare, session_options));
+    session_options.gpu =
+        SessionGpu{*kernel.gpu, manner.checks, manner.checks && options_.gpu_counters, call_seconds(), manner.sample_seconds};
+    KW_TRY(Session session, Session::create(subject.problem, kernel, session_options));
     KW_TRY(const auto launched, session.launch(deadline()));
     if (!launched.ok()) fail(launched.failure.verdict, launched.failure.diagnosis);
     return session;
   }
 
   [[nodiscard]] double budget() const { return options_.brief ? kBriefSeconds : options_.gpu_seconds; }
-
-  // All kinds of inputs that there is time for: with checks first, then those that are left without them.
-  Status sit(const vgpu::GpuSheet& sheet) {
-    std::vector<std::size_t> left = order_of_kinds(options_.brief);
-    KW_TRY(const Sat checked, sit(sheet, true, left, options_.brief ? budget() : kCheckedShare * budget()));
-    if (record_.verdict != Verdict::passed) return {};
-    Sat unchecked;
-    if (!options_.brief && !left.empty()) {
-      kinds_tried_ = checked.kinds;
-      KW_TRY(unchecked, sit(sheet, false, left, budget()));
-      if (record_.verdict != Verdict::passed) return {};
-    }
-    // Last, because it is the only claim about how much was done.
-    const std::string more = unchecked.kinds == 0 ? ""
-                                                  : fmt::format(", {} more without checks for lack of time ({:.2g} s a call)",
-                                                                unchecked.kinds, unchecked.longest);
-    remember_note(fmt::format("on a virtual {} with all checks: {} of {} kinds of inputs at full shapes, {:.2g} s a call{}",
-                              sheet.name, checked.kinds, verification_kinds().size(), checked.longest, more));
-    return {};
+  [[nodiscard]] std::string kinds_in_words(std::size_t kinds) const {
+    return fmt::format("{} of {} kinds of inputs", kinds, verification_kinds().size());
   }
 
   // What one session did.
   struct Sat {
     std::size_t kinds = 0;
     double longest = 0;  // seconds of a call
+    GpuSample sample;    // of the call that ended it, where that was one
+    [[nodiscard]] bool is_sample() const { return kinds == 0 && sample.is_sample; }
+    // What a call with all of its blocks would take.
+    [[nodiscard]] double whole_seconds() const {
+      return longest * static_cast<double>(sample.blocks) / static_cast<double>(std::max<std::uint64_t>(sample.blocks_run, 1));
+    }
   };
 
+  // Every kind of input with all checks: at full shapes as long as there is time, then at reduced ones. At full shapes without
+  // checks where a kernel cannot be tried there, and once where what blocks wrote at full shapes could not be compared.
+  Status sit() {
+    const Subject full{problem_, store_, *candidate_.kernel(), ""};
+    std::vector<std::size_t> left = order_of_kinds(options_.brief);
+    const Manner with_checks{true, options_.brief ? kBriefSample : std::max(kBriefSample, kSampleShare * budget())};
+    KW_TRY(const Sat checked, sit(full, with_checks, left, options_.brief ? budget() : kCheckedShare * budget()));
+    if (record_.verdict != Verdict::passed) return {};
+    std::string done = in_words(checked);
+    const bool compared = !checked.is_sample() || sample_compared_;
+    const bool enough = options_.brief ? compared : left.empty() && !checked.is_sample();
+    if (!enough) {
+      KW_TRY(const Reduced reduced, try_reduced());
+      if (record_.verdict != Verdict::passed) return {};
+      done += "; " + reduced.words;
+      // What the playbook wrote for other shapes has no other mind at full ones; of any other kernel something is compared there.
+      const bool fits = checked.whole_seconds() / kCostOfChecks <= budget();
+      if (!reduced.passed || (!compared && (fits || !candidate_.is_rewritten()))) {
+        if (checked.is_sample()) left = order_of_kinds(options_.brief);
+        if (options_.brief || reduced.passed) left.resize(1);
+        kinds_tried_ = checked.kinds;
+        KW_TRY(const Sat unchecked, sit(full, {false, 0}, left, budget()));
+        if (record_.verdict == Verdict::timed_out) {
+          record_.diagnosis.evidence.push_back(done);
+          record_.diagnosis.hint =
+              reduced.passed ? "give more time with --timeout, or write the outputs in one launch and without atomics: then those "
+                               "of a few blocks can be compared"
+                             : "write the kernel in terms of problem.h, so that it can be verified at reduced shapes, or give "
+                               "more time with --timeout";
+        }
+        if (record_.verdict != Verdict::passed) return {};
+        done += "; without checks, " + in_words(unchecked);
+      }
+    }
+    // Last, because it is the only claim about how much was done.
+    remember_note(fmt::format("verified on a virtual {} with all checks: {}", sheet_.name, done));
+    return {};
+  }
+
+  // What was run at full shapes.
+  [[nodiscard]] std::string in_words(const Sat& sat) const {
+    if (!sat.is_sample()) return fmt::format("{} at full shapes, {:.2g} s a call", kinds_in_words(sat.kinds), sat.longest);
+    return fmt::format("{} of {} blocks of a call at full shapes, {}", sat.sample.blocks_run, sat.sample.blocks,
+                       sample_compared_ ? fmt::format("which wrote {:.2g}% of the outputs as they should", written_share_ * 100)
+                                        : "whose outputs are not final, or too few, and tell nothing");
+  }
+
+  struct Reduced {
+    bool passed = false;
+    std::string words;  // what was run, or why nothing was that tells
+  };
+
+  // A kernel whose author writes it for any shapes has to hold at reduced ones; the text of another may have its own shapes in it,
+  // so that failing there is no fault.
+  Result<Reduced> try_reduced() {
+    const auto not_there = [](std::string_view why) { return Reduced{false, fmt::format("not at reduced shapes: {}", why)}; };
+    say("looking for reduced shapes");
+    KW_TRY(const ReducedProblem reduced, reduced_problem(store_.source(), kReducedWork, oracle_));
+    if (!reduced.source) return not_there(reduced.words);
+    auto sister = candidate_.for_shapes_of(reduced.source->description);
+    if (!sister) return not_there(sister.error().message);
+    say(fmt::format("compiling for reduced shapes: {}", reduced.words));
+    KW_TRY(const CompileOutcome compiled, sister->compile(reduced.source->description, compile_options()));
+    if (!compiled.kernel)
+      return not_there(fmt::format("{} ({}): {}", name_of(compiled.verdict), reduced.words, compiled.diagnosis.summary));
+    const TensorStore store(*reduced.source, options_.precision);
+    const Subject subject{reduced.source->description, store, *sister->kernel(), reduced.words};
+    std::vector<std::size_t> left = order_of_kinds(options_.brief);
+    const VerdictRecord before = record_;
+    record_.run_seconds = 0;
+    KW_TRY(const Sat sat, sit(subject, {true, 0}, left, budget()));
+    record_.run_seconds += before.run_seconds;
+    if (record_.verdict == Verdict::passed)
+      return Reduced{true,
+                     fmt::format("{} at reduced shapes ({}{}), {:.2g} s a call", kinds_in_words(sat.kinds), reduced.words,
+                                 candidate_.is_rewritten() ? ", written for them with the same strategies" : "", sat.longest)};
+    if (candidate_.is_rewritten()) return Reduced{};
+    const Reduced failed =
+        not_there(fmt::format("{} there ({}): {}", name_of(record_.verdict), reduced.words, record_.diagnosis.summary));
+    record_ = before;
+    return failed;
+  }
+
   // Calls on the kinds that are left, in one process, within so many seconds of calls in all; what was tried is left no more.
-  Result<Sat> sit(const vgpu::GpuSheet& sheet, bool checks, std::vector<std::size_t>& left, double seconds) {
-    KW_TRY(Session session, open_session(checks));
+  Result<Sat> sit(const Subject& subject, const Manner& manner, std::vector<std::size_t>& left, double seconds) {
+    KW_TRY(Session session, open_session(subject, manner));
     if (record_.verdict != Verdict::passed) return Sat{};
     Sat sat;
     std::set<std::size_t> seen;
     while (!left.empty()) {
       const std::size_t kind = left.front();
-      const bool enough = checks ? !seen.empty() : kinds_tried_ + seen.size() >= kFewestKinds;
+      const bool enough = manner.checks ? !seen.empty() : kinds_tried_ + seen.size() >= kFewestKinds;
       if (enough && record_.run_seconds + sat.longest > seconds) break;
       left.erase(left.begin());
       say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
-      KW_TRY(const TensorSet set, store_.get(draw_, verification_kinds()[kind], oracle_));
+      KW_TRY(const TensorSet set, subject.store.get(draw_, verification_kinds()[kind], oracle_));
       for (const auto& note : set.notes) remember_note(note);
       if (set.nonfinite > 0.5) {
         remember_note(fmt::format("inputs '{}' were left out: {:.0f}% of the reference is not finite", set.distribution,
                                   set.nonfinite * 100));
         continue;
       }
-      say(fmt::format("running on a virtual {}: {}", sheet.name, set.distribution));
+      say(fmt::format("running on a virtual {}{}: {}", sheet_.name, subject.reduced.empty() ? "" : " at reduced shapes",
+                      set.distribution));
       const auto start = Clock::now();
-      KW_TRY(const bool right, call_and_check(session, set, checks));
+      KW_TRY(const bool right, call_and_check(subject, session, set, manner.checks));
+      sat.longest = std::max(sat.longest, seconds_since(start));
+      sat.sample = sample_;
+      if (!right) return sat;
+      if (sample_.is_sample) break;
       seen.insert(kind);
       sat.kinds = seen.size();
-      sat.longest = std::max(sat.longest, seconds_since(start));
-      if (!right) return sat;
     }
     if (session.runs_in_the_background()) {
       fail(Verdict::mistrusted, {"run",
@@ -220,11 +343,15 @@ class GpuVerifier {
   const TensorStore& store_;
   OracleClient& oracle_;
   const VerifyOptions& options_;
+  vgpu::GpuSheet sheet_;
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
   std::string counted_;
   std::size_t kinds_tried_ = 0;       // in the session before
   std::vector<std::string> pending_;  // notes on the call under way
+  GpuSample sample_;                  // of the last call
+  bool sample_compared_ = false;      // with the reference, and it told something
+  double written_share_ = 1;          // of the outputs, in the last call that was compared
 };
 
 }  // namespace

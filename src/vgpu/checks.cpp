@@ -11,9 +11,6 @@
 namespace kw::vgpu {
 namespace {
 
-// A word of the shadow of global memory: who accessed 4 bytes last in this launch.
-//   bits 0-31 block, 32-35 which of the bytes, 36-50 the block's fences so far, 51 other blocks too (readers), 52-63 launch
-constexpr std::uint64_t kManyBit = 1ull << 51;
 std::uint64_t shadow_word(const Warp& warp, std::uint32_t bytes_mask) {
   return (warp.block->linear & 0xffffffffull) | static_cast<std::uint64_t>(bytes_mask) << 32 |
          static_cast<std::uint64_t>(warp.block->fence_epoch & 0x7fffu) << 36 | static_cast<std::uint64_t>(warp.launch->tag) << 52;
@@ -27,7 +24,7 @@ std::uint32_t launch_of_word(std::uint64_t word) { return static_cast<std::uint3
 bool ordered(const Warp& warp, std::uint64_t word, bool strong) {
   Launch& launch = *warp.launch;
   if (!launch.any_fence.load(std::memory_order_relaxed)) return false;
-  if ((word & kManyBit) != 0) return true;  // which blocks is not known: no claim
+  if ((word & kShadowMany) != 0) return true;  // which blocks is not known: no claim
   const std::lock_guard lock(launch.fence_mutex);
   const auto found = launch.fences.find(block_of_word(word));
   if (found == launch.fences.end() || found->second.size() <= epoch_of_word(word)) return false;
@@ -99,7 +96,7 @@ void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint6
     if (strong) continue;  // leaves no mark: it races with nothing by itself
     if (writes) {
       const std::uint64_t read = reader;
-      if (launch_of_word(read) == tag && (block_of_word(read) != own || (read & kManyBit) != 0) &&
+      if (launch_of_word(read) == tag && (block_of_word(read) != own || (read & kShadowMany) != 0) &&
           (bytes_of_word(read) & touched) != 0 && !ordered(warp, read, false) && !writes_the_same(warp, instruction, lane, place)) {
         report_global_race(warp, instruction, lane, allocation, at, read, true, false);
       }
@@ -111,9 +108,9 @@ void check_lane(Warp& warp, const Instruction& instruction, int lane, std::uint6
       if (launch_of_word(read) != tag) {
         reader = shadow_word(warp, touched);
       } else if (block_of_word(read) == own) {
-        reader = shadow_word(warp, touched | bytes_of_word(read)) | (read & kManyBit);
-      } else if ((read & kManyBit) == 0 || (bytes_of_word(read) & touched) != touched) {
-        reader = read | kManyBit | static_cast<std::uint64_t>(touched) << 32;
+        reader = shadow_word(warp, touched | bytes_of_word(read)) | (read & kShadowMany);
+      } else if ((read & kShadowMany) == 0 || (bytes_of_word(read) & touched) != touched) {
+        reader = read | kShadowMany | static_cast<std::uint64_t>(touched) << 32;
       }
     }
   }
@@ -192,34 +189,8 @@ bool check_whole(Warp& warp, const Instruction& instruction, const Access& acces
     std::uint64_t* writers = allocation.shadow(allocation.writers);
     std::uint64_t* readers = allocation.shadow(allocation.readers);
     if (writers == nullptr || readers == nullptr) return false;
-    writers += offset / 4;
-    readers += offset / 4;
-    const std::uint64_t own = warp.block->linear & 0xffffffffull;
-    const std::uint64_t tag = warp.launch->tag;
-    const std::uint64_t mine = shadow_word(warp, 15);
-    std::uint64_t foreign = 0;
-    for (std::size_t i = 0; i < bytes / 4; ++i) {
-      const std::uint64_t last = writers[i];
-      foreign |= static_cast<std::uint64_t>((last >> 52) == tag) & static_cast<std::uint64_t>((last & 0xffffffffull) != own);
-    }
-    if (writes) {
-      for (std::size_t i = 0; i < bytes / 4; ++i) {
-        const std::uint64_t read = readers[i];
-        foreign |= static_cast<std::uint64_t>((read >> 52) == tag) &
-                   (static_cast<std::uint64_t>((read & 0xffffffffull) != own) | static_cast<std::uint64_t>((read & kManyBit) != 0));
-      }
-    }
-    if (foreign != 0) return false;
-    if (writes) {
-      for (std::size_t i = 0; i < bytes / 4; ++i) writers[i] = mine;
-    } else {
-      for (std::size_t i = 0; i < bytes / 4; ++i) {
-        const std::uint64_t read = readers[i];
-        const bool other = (read & 0xffffffffull) != own;
-        const std::uint64_t joined = other ? read | kManyBit | 15ull << 32 : mine | (read & kManyBit);
-        readers[i] = (read >> 52) == tag ? joined : mine;
-      }
-    }
+    if (!lane_moves().note_access(writers + offset / 4, readers + offset / 4, bytes / 4, shadow_word(warp, 15), writes))
+      return false;
   }
   if (writes && known != nullptr) std::memset(known + offset, 1, bytes);
   return true;

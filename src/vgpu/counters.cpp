@@ -2,20 +2,32 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <type_traits>
 
 #include "vgpu/access.h"
 
 namespace kw::vgpu {
 
+namespace {
+
+// Nothing but numbers of 64 bits.
+static_assert(std::is_trivially_copyable_v<LineCounters> && sizeof(LineCounters) % sizeof(std::uint64_t) == 0);
+using Numbers = std::array<std::uint64_t, sizeof(LineCounters) / sizeof(std::uint64_t)>;
+
+}  // namespace
+
 void LineCounters::add(const LineCounters& other) {
-  // Nothing but numbers of 64 bits.
-  static_assert(std::is_trivially_copyable_v<LineCounters> && sizeof(LineCounters) % sizeof(std::uint64_t) == 0);
-  using Numbers = std::array<std::uint64_t, sizeof(LineCounters) / sizeof(std::uint64_t)>;
   auto sum = std::bit_cast<Numbers>(*this);
   const auto more = std::bit_cast<Numbers>(other);
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
   *this = std::bit_cast<LineCounters>(sum);
+}
+
+void LineCounters::scale(double by) {
+  auto numbers = std::bit_cast<Numbers>(*this);
+  for (std::uint64_t& number : numbers) number = static_cast<std::uint64_t>(std::llround(static_cast<double>(number) * by));
+  *this = std::bit_cast<LineCounters>(numbers);
 }
 
 namespace {

@@ -35,6 +35,7 @@ struct LineCounters {
   std::uint64_t branches = 0, divergent_branches = 0;
 
   void add(const LineCounters& other);
+  void scale(double by);  // what a sample of blocks counted, to all of them
 };
 
 struct Counters : LineCounters {

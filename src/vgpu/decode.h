@@ -103,6 +103,7 @@ class Decoder {
   void atom();
   void fence();
   void cp();
+  void cp_tensor();  // decode_tensor.cpp
   void mbarrier();
   void ldmatrix();
   void stmatrix();

@@ -215,7 +215,9 @@ void Decoder::cp() {
     return;
   }
   if (has("bulk")) {
-    if (has("tensor") || has("prefetch") || has("multicast::cluster")) unsupported();
+    if (has("prefetch")) return nothing();
+    if (has("tensor")) return cp_tensor();
+    if (has("multicast::cluster")) unsupported();
     // cp.async.bulk.dst.src.completion [dst], [src], size, [mbar]
     expect_operands(3, 5);
     if (now_->modifiers.size() < 3 || now_->modifiers[1] != "bulk") unsupported();

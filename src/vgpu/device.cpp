@@ -37,6 +37,7 @@ struct Device::Impl {
 namespace {
 
 constexpr std::uint32_t kMostLocal = 1u << 19;
+constexpr std::uint64_t kLaunchTags = 4095;       // launches that shadows can tell apart: 12 bits, and 0 is nobody
 constexpr std::uint32_t kRecursiveStack = 16384;  // of a thread, where the depth of calls is not known
 
 int host_threads(const DeviceOptions& options) {
@@ -307,7 +308,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   launch.print = impl_->print;
   launch.heap_limit = impl_->heap_limit;
   launch.id = ++impl_->launches;
-  launch.tag = static_cast<std::uint16_t>(launch.id % 4095 + 1);
+  launch.tag = static_cast<std::uint16_t>(launch.id % kLaunchTags + 1);
+  if (launch.id % kLaunchTags == 0) impl_->memory.forget_accesses();
   if (options.counters && impl_->l2_bytes != options.limits.l2_bytes) {
     impl_->l2.resize(options.limits.l2_bytes);
     impl_->l2_bytes = options.limits.l2_bytes;
@@ -323,6 +325,11 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   if (launch.has_deadline) {
     launch.deadline = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                          std::chrono::duration<double>(options.launch_deadline_seconds));
+  }
+  launch.is_sample = options.sample_seconds > 0;
+  if (launch.is_sample) {
+    launch.enough = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                       std::chrono::duration<double>(options.sample_seconds));
   }
   // A kernel may take the address of its parameters.
   KW_CHECK(
@@ -352,6 +359,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   if (out_of_memory)
     return bad_input(fmt::format("the machine has not enough memory to run '{}'", function.name), "use smaller blocks");
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - launch.start).count();
+  report.blocks = launch.block_count;
+  for (const Worker& worker : workers) report.blocks_run += worker.blocks;
   for (auto& [key, finding] : launch.findings) report.findings.push_back(std::move(finding));
   // What stopped the launch comes first.
   std::stable_sort(report.findings.begin(), report.findings.end(),

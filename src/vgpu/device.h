@@ -46,6 +46,7 @@ struct DeviceOptions {
   bool counters = true;
   int threads = 0;                     // 0: as many as the machine has cores
   double launch_deadline_seconds = 0;  // 0: none
+  double sample_seconds = 0;           // after which a launch begins no further block; 0: all blocks run
 };
 
 // What a check saw; becomes a Diagnosis.
@@ -66,6 +67,8 @@ struct LaunchReport {
   std::vector<Finding> findings;
   Counters counters;
   double seconds = 0;
+  std::uint64_t blocks = 0, blocks_run = 0;  // fewer than all ran where the launch was sampled
+  [[nodiscard]] bool sampled() const { return blocks_run < blocks; }
   [[nodiscard]] bool ok() const { return findings.empty(); }
 };
 

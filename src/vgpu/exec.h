@@ -47,6 +47,8 @@ bool exec_cp_commit(Warp& warp, const Instruction& instruction, std::uint32_t ma
 bool exec_cp_wait(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_cp_mbarrier(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 bool exec_cp_bulk(Warp& warp, const Instruction& instruction, std::uint32_t mask);
+bool exec_cp_tensor(Warp& warp, const Instruction& instruction, std::uint32_t mask);
+bool complete_bytes(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address, std::uint32_t bytes);
 bool exec_mbarrier(Warp& warp, const Instruction& instruction, std::uint32_t mask);
 
 // exec_sync.cpp: barriers of blocks; exec_shuffle.cpp: lanes of a warp with each other
@@ -87,6 +89,10 @@ enum MbarrierKind : std::uint32_t {
   kMbarPending
 };
 
+// A word of the shadow of global memory: who accessed 4 bytes last in this launch.
+//   bits 0-31 block, 32-35 which of the bytes, 36-50 the block's fences so far, 51 other blocks too (readers), 52-63 launch
+inline constexpr std::uint64_t kShadowMany = 1ull << 51, kShadowBytes = 15ull << 32, kShadowBlock = 0xffffffffull;
+
 // Chosen for the processor (lane_moves_hot.cpp).
 struct LaneMoves {
   void (*blend32)(void* dst, const void* src, std::uint32_t mask);
@@ -99,6 +105,9 @@ struct LaneMoves {
   // 32 times `count` 32-bit words that lie lane by lane to `count` registers, and back.
   void (*split32)(void* const* dst, const void* from, int count);
   void (*merge32)(void* to, const void* const* src, int count);
+  // Who accesses words of global memory, noted in their shadows (checks.cpp); false: another block did before, and nothing is
+  // noted.
+  bool (*note_access)(std::uint64_t* writers, std::uint64_t* readers, std::size_t count, std::uint64_t mine, bool writes);
 };
 const LaneMoves& lane_moves();
 LoadFn find_load(Type type, int register_bytes);  // nullptr where there is no such move

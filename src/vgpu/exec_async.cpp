@@ -282,6 +282,23 @@ bool exec_mbarrier(Warp& warp, const Instruction& instruction, std::uint32_t mas
   });
 }
 
+// Bytes of a copy in bulk have come: the mbarrier at this shared address hears of them.
+bool complete_bytes(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address, std::uint32_t bytes) {
+  Instruction plain = instruction;
+  plain.flags = kWideAddress;
+  Access barrier;
+  barrier.bytes = 8;
+  barrier.space = Space::shared;
+  barrier.addresses[lane] = address;
+  if (!resolve(warp, plain, 1u << lane, barrier)) return false;
+  Mbarrier state = read_mbarrier(barrier.places[lane]);
+  state.bytes -= static_cast<std::int32_t>(bytes);
+  complete_if_due(state);
+  write_mbarrier(barrier.places[lane], state);
+  mbarrier_gives(warp);
+  return true;
+}
+
 // a, imm: destination; b, list_size: source; c: bytes; d, target: mbarrier; aux 1: to shared, 2: from shared.
 bool exec_cp_bulk(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -323,16 +340,8 @@ bool exec_cp_bulk(Warp& warp, const Instruction& instruction, std::uint32_t mask
     }
     if (warp.launch->options.counters) warp.worker->slots[instruction.slot].async_copy_bytes += bytes;
     if (instruction.d == kNoOperand) continue;
-    Access barrier;
-    barrier.bytes = 8;
-    barrier.space = Space::shared;
-    barrier.addresses[lane] = warp.as<std::uint64_t>(instruction.d)[lane] + instruction.target;
-    if (!resolve(warp, from_part, 1u << lane, barrier)) return false;
-    Mbarrier state = read_mbarrier(barrier.places[lane]);
-    state.bytes -= static_cast<std::int32_t>(bytes);
-    complete_if_due(state);
-    write_mbarrier(barrier.places[lane], state);
-    mbarrier_gives(warp);
+    const std::uint64_t barrier = warp.as<std::uint64_t>(instruction.d)[lane] + instruction.target;
+    if (!complete_bytes(warp, instruction, lane, barrier, bytes)) return false;
   }
   return true;
 }

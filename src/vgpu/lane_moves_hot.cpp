@@ -106,6 +106,32 @@ void store_lanes(const void* src, const std::uint64_t* places, std::uint32_t off
   }
 }
 
+bool note_access(std::uint64_t* writers, std::uint64_t* readers, std::size_t count, std::uint64_t mine, bool writes) {
+  // In one number: another block of this launch. Without branches, so that words go side by side.
+  const std::uint64_t own = mine & kShadowBlock, tag = mine >> 52;
+  std::uint64_t foreign = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t last = writers[i];
+    foreign |= (last >> 52) == tag && (last & kShadowBlock) != own ? ~0ull : 0ull;
+  }
+  if (!writes) {
+    if (foreign != 0) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t read = readers[i];
+      const std::uint64_t joined = (read & kShadowBlock) != own ? read | kShadowMany | kShadowBytes : mine | (read & kShadowMany);
+      readers[i] = (read >> 52) == tag ? joined : mine;
+    }
+    return true;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t read = readers[i];
+    foreign |= (read >> 52) == tag && ((read & kShadowBlock) != own || (read & kShadowMany) != 0) ? ~0ull : 0ull;
+  }
+  if (foreign != 0) return false;
+  for (std::size_t i = 0; i < count; ++i) writers[i] = mine;
+  return true;
+}
+
 }  // namespace
 
 const LaneMoves& moves() {
@@ -115,7 +141,8 @@ const LaneMoves& moves() {
                                places_of<std::uint32_t>,
                                extent_of,
                                split_lanes,
-                               merge_lanes};
+                               merge_lanes,
+                               note_access};
   return table;
 }
 

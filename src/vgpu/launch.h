@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,8 +94,10 @@ struct Launch {
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<bool> stop{false};
-  std::chrono::steady_clock::time_point start, deadline;
-  bool has_deadline = false;
+  std::chrono::steady_clock::time_point start, deadline, enough;
+  bool has_deadline = false, is_sample = false;  // a sample begins no block after `enough`
+  std::mutex sample_mutex;                       // of which blocks a sample takes
+  std::optional<std::uint64_t> spread_from;      // the first that is not taken in order
 
   std::mutex mutex;  // of what follows
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings;
@@ -110,6 +113,7 @@ struct Launch {
   void report(std::string_view kind, const Warp& warp, const Instruction& instruction, int lane, std::string message,
               std::string allocation, bool fatal);
   bool past_deadline(const Warp& warp);
+  [[nodiscard]] bool has_enough() const { return is_sample && std::chrono::steady_clock::now() >= enough; }
 };
 
 Dim3 thread_of(const Launch& launch, const Warp& warp, int lane);

@@ -17,15 +17,50 @@ constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kFreedRemembered = 4096;
 
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kMostKept = std::size_t{32} << 20;  // words of shadows that wait for another allocation
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
 
+std::uint64_t* ShadowStore::take(std::size_t words) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(words);
+    if (found != kept_.end()) {
+      std::uint64_t* shadow = found->second;
+      kept_.erase(found);
+      kept_words_ -= words;
+      return shadow;
+    }
+  }
+  return static_cast<std::uint64_t*>(std::calloc(words, sizeof(std::uint64_t)));
+}
+
+void ShadowStore::give(std::uint64_t* shadow, std::size_t words) {
+  if (shadow == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  while (!kept_.empty() && kept_words_ + words > kMostKept) {
+    kept_words_ -= kept_.begin()->first;
+    std::free(kept_.begin()->second);
+    kept_.erase(kept_.begin());
+  }
+  if (words > kMostKept) return std::free(shadow);
+  kept_.emplace(words, shadow);
+  kept_words_ += words;
+}
+
+void ShadowStore::clear() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [words, shadow] : kept_) std::free(shadow);
+  kept_.clear();
+  kept_words_ = 0;
+}
+
 Allocation::~Allocation() {
   std::free(initialised.load());
-  std::free(writers.load());
-  std::free(readers.load());
+  if (store != nullptr)
+    for (std::uint64_t* shadow : {writers.load(), readers.load()}) store->give(shadow, shadow_words());
   if (mapped != 0)
     ::munmap(storage, mapped);
   else
@@ -45,9 +80,9 @@ std::uint8_t* Allocation::initialised_bytes() {
 std::uint64_t* Allocation::shadow(std::atomic<std::uint64_t*>& which) {
   std::uint64_t* known = which.load(std::memory_order_acquire);
   if (known != nullptr) return known;
-  auto* fresh = static_cast<std::uint64_t*>(std::calloc(bytes / 4 + 2, sizeof(std::uint64_t)));
+  std::uint64_t* fresh = store->take(shadow_words());
   if (which.compare_exchange_strong(known, fresh)) return fresh;
-  std::free(fresh);
+  store->give(fresh, shadow_words());
   return known;
 }
 
@@ -57,6 +92,7 @@ Result<std::byte*> Memory::allocate(std::size_t bytes, std::string name, std::si
     return bad_input(fmt::format("'{}' asks for {} bytes with {} in use of {}", name, bytes, in_use_, limit), "use smaller shapes");
   }
   auto allocation = std::make_unique<Allocation>();
+  allocation->store = &shadows_;
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   if (paged_) {
     allocation->mapped = (rounded + 2 * kRedZone + kPage - 1) / kPage * kPage;
@@ -81,6 +117,7 @@ Result<std::byte*> Memory::allocate(std::size_t bytes, std::string name, std::si
 Status Memory::adopt(void* pointer, std::size_t bytes, std::string name, bool read_only) {
   std::unique_lock lock(mutex_);
   auto allocation = std::make_unique<Allocation>();
+  allocation->store = &shadows_;
   allocation->begin = static_cast<std::byte*>(pointer);
   allocation->bytes = bytes;
   allocation->name = std::move(name);
@@ -135,6 +172,14 @@ void Memory::note_write(const void* pointer, std::size_t bytes) {
     return;
   }
   if (std::uint8_t* known = allocation->initialised_bytes()) std::memset(known + offset, 1, bytes);
+}
+
+void Memory::forget_accesses() {
+  std::unique_lock lock(mutex_);
+  shadows_.clear();
+  for (const auto& [begin, allocation] : by_begin_)
+    for (std::uint64_t* shadow : {allocation->writers.load(), allocation->readers.load()})
+      if (shadow != nullptr) std::memset(shadow, 0, allocation->shadow_words() * sizeof(std::uint64_t));
 }
 
 void Memory::protect(int protection) const {

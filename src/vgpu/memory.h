@@ -7,12 +7,31 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <string>
 
 #include "base/result.h"
 
 namespace kw::vgpu {
+
+// Shadows of memory that nobody needs any more, for the next allocation: fresh pages cost more than a launch over them. What stands
+// in them is of launches that are over, and says so.
+class ShadowStore {
+ public:
+  ShadowStore() = default;
+  ShadowStore(const ShadowStore&) = delete;
+  ShadowStore& operator=(const ShadowStore&) = delete;
+  ~ShadowStore() { clear(); }
+  std::uint64_t* take(std::size_t words);  // nullptr: the machine has no memory for it
+  void give(std::uint64_t* shadow, std::size_t words);
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  std::multimap<std::size_t, std::uint64_t*> kept_;  // by words
+  std::size_t kept_words_ = 0;
+};
 
 struct Allocation {
   std::byte* begin = nullptr;
@@ -26,12 +45,14 @@ struct Allocation {
   std::atomic<std::uint8_t*> initialised{nullptr};  // a byte for each byte; made by the first that asks
   std::atomic<std::uint64_t*> writers{nullptr};     // for each 4 bytes; see global_races.cpp
   std::atomic<std::uint64_t*> readers{nullptr};
+  ShadowStore* store = nullptr;  // where shadows come from and go to
   Allocation() = default;
   Allocation(const Allocation&) = delete;
   Allocation& operator=(const Allocation&) = delete;
   ~Allocation();
   std::uint8_t* initialised_bytes();
   std::uint64_t* shadow(std::atomic<std::uint64_t*>& which);
+  [[nodiscard]] std::size_t shadow_words() const { return bytes / 4 + 2; }
 };
 
 class Memory {
@@ -41,6 +62,8 @@ class Memory {
   Status adopt(void* pointer, std::size_t bytes, std::string name, bool read_only = false);
   void disown(void* pointer);  // the end of adopt
   void note_write(const void* pointer, std::size_t bytes);
+  // Launches are told apart by a number that comes round again: before it does, what they left in shadows is wiped out.
+  void forget_accesses();
   // From now on allocations are pages of their own, which close() takes from the host until open(). Both count: as many opens as
   // closes.
   void use_pages() { paged_ = true; }
@@ -67,6 +90,7 @@ class Memory {
   mutable std::shared_mutex mutex_;
   bool paged_ = false;
   int opened_ = 1;
+  ShadowStore shadows_;  // outlives the allocations
   std::map<std::uint64_t, std::unique_ptr<Allocation>> by_begin_;
   std::deque<Freed> freed_;
   std::size_t in_use_ = 0;

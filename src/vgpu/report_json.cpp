@@ -126,6 +126,8 @@ void to_json(Json& json, const LaunchRecord& record) {
           {"registers", record.registers},
           {"tensor_kind", record.tensor_kind},
           {"host_seconds", record.report.seconds},
+          {"blocks", record.report.blocks},
+          {"blocks_run", record.report.blocks_run},
           {"findings", record.report.findings},
           {"counters", record.report.counters}};
 }
@@ -140,6 +142,8 @@ void from_json(const Json& json, LaunchRecord& record) {
   json.at("registers").get_to(record.registers);
   json.at("tensor_kind").get_to(record.tensor_kind);
   json.at("host_seconds").get_to(record.report.seconds);
+  json.at("blocks").get_to(record.report.blocks);
+  json.at("blocks_run").get_to(record.report.blocks_run);
   json.at("findings").get_to(record.report.findings);
   json.at("counters").get_to(record.report.counters);
 }

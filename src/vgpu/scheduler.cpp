@@ -1,6 +1,9 @@
 #include "vgpu/scheduler.h"
 
+#include <algorithm>
 #include <deque>
+#include <numeric>
+#include <optional>
 
 namespace kw::vgpu {
 
@@ -71,6 +74,34 @@ std::uint64_t linear_of(const Launch& launch, std::uint64_t team, std::uint32_t 
   return x + launch.grid.x * (y + launch.grid.y * z);
 }
 
+// A step that meets all of `count` places before it meets one again, and goes far each time.
+std::uint64_t wide_step(std::uint64_t count) {
+  constexpr std::uint64_t kWidest = std::uint64_t{1} << 30;
+  std::uint64_t step = std::clamp<std::uint64_t>(count / 8 * 5, 1, kWidest);
+  while (std::gcd(step, count) != 1) ++step;
+  return step;
+}
+
+// The team to begin next, where there is one. A sample that counts takes neighbours, which share what caches hold. One that checks
+// takes them in order for half of its time, because blocks may wait for earlier ones; then from all over what is left, the last one
+// first, where edges are.
+std::optional<std::uint64_t> next_team(Launch& launch, std::uint64_t teams) {
+  if (!launch.is_sample) {
+    const std::uint64_t number = launch.next_block.fetch_add(1);
+    return number < teams ? std::optional(number) : std::nullopt;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(launch.sample_mutex);
+  const std::uint64_t number = launch.next_block.load();
+  if (number >= teams || now >= launch.enough) return std::nullopt;
+  launch.next_block.store(number + 1);
+  if (launch.options.checks && !launch.spread_from && now - launch.start >= (launch.enough - launch.start) / 2)
+    launch.spread_from = number;
+  if (!launch.spread_from) return number;
+  const std::uint64_t from = *launch.spread_from, left = teams - from;
+  return from + (left - 1 + (number - from) * wide_step(left)) % left;
+}
+
 }  // namespace
 
 void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
@@ -79,8 +110,8 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
   std::deque<std::unique_ptr<Team>> running;
   std::vector<std::unique_ptr<Team>> spare;
   const auto admit = [&] {
-    const std::uint64_t number = launch.next_block.fetch_add(1);
-    if (number >= teams) return false;
+    const auto number = next_team(launch, teams);
+    if (!number) return false;
     std::unique_ptr<Team> team;
     if (spare.empty()) {
       team = std::make_unique<Team>();
@@ -97,7 +128,7 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
       Block& block = *team->blocks[rank];
       block.cluster = size > 1 ? &team->cluster : nullptr;
       team->cluster.blocks.push_back(&block);
-      block.start(linear_of(launch, number, rank));
+      block.start(linear_of(launch, *number, rank));
     }
     worker.blocks += size;
     running.push_back(std::move(team));
@@ -128,8 +159,11 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
     idle = any_progress ? 0 : idle + 1;
     if (idle > running.size()) {
       std::this_thread::yield();
-      if (launch.past_deadline(first)) break;
+      // Those that a sample leaves out may be what the others wait for.
+      if (launch.has_enough() && launch.next_block.load() < teams) break;
     }
+    // Here for all blocks that have not ended: one whose warps spin and then meet at a barrier is never idle.
+    if (launch.past_deadline(first)) break;
   }
 }
 

@@ -33,10 +33,43 @@ def test_an_estimate_is_no_timing(kw):  # noqa: F811
 
 def test_bad_requests(kw):  # noqa: F811
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu.cu", "--machine", "a9000"), "a9000", "h100")
-    assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--machine", "a100"), "CUDA")
+    assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--machine", "a100"), "goes with kernels for a GPU")
     assert_refused(kw("verify", "problems/scale_relu.py", "honest/scale_relu_plain.cpp", "--dsl", "cute"), ".cu")
     assert_refused(kw("optimize", "problems/scale_relu.py", "--machine", "a100"), "--dsl")
     assert_refused(kw("generate", "problems/scale_relu.py", "--machine", "a100", "--model", "local"), "--dsl")
+
+
+# A product of 1024 x 1024 takes a virtual GPU minutes with all checks and all kinds of inputs.
+LARGE = ROOT / "problems" / "level1" / "01_square_matmul.py"
+
+
+@pytest.mark.slow
+def test_a_large_problem_is_verified_at_reduced_shapes_too(kw):  # noqa: F811
+    run = kw("verify", LARGE, "honest/matmul_tiled.cu", "--json")
+    assert run.status == PASSED, run
+    said = run.json["verdict"]["notes"][-1]
+    assert "at full shapes" in said and "at reduced shapes (N 1024 -> " in said, said
+
+
+@pytest.mark.slow
+def test_what_is_only_right_for_small_problems_does_not_pass(kw):  # noqa: F811
+    run = kw("verify", LARGE, "cuda/large/idle_when_large.cu", "--json")
+    assert run.status == NOT_PASSED and run.json["verdict"]["verdict"] == "wrong", run
+    assert "at reduced shapes" not in str(run.json["verdict"]["diagnosis"]["evidence"]), run
+
+
+@pytest.mark.slow
+def test_a_kernel_with_its_own_shapes_runs_at_those(kw):  # noqa: F811
+    run = kw("verify", LARGE, "cuda/large/own_shapes.cu", "--json")
+    assert run.status == PASSED, run
+    said = run.json["verdict"]["notes"][-1]
+    assert "not at reduced shapes: " in said and "without checks, " in said, said
+
+
+def test_what_ends_a_compiler_is_its_own_time(kw):  # noqa: F811
+    run = kw("verify", "problems/matmul.py", "honest/matmul_cute_tensor_cores.cu", "--compile-timeout", "1", "--precision", "fp16", "--json")
+    assert run.status == NOT_PASSED and run.json["verdict"]["verdict"] == "timed_out", run
+    assert "processor time" in run.json["verdict"]["diagnosis"]["summary"], run
 
 
 @pytest.mark.slow

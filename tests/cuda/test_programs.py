@@ -12,11 +12,14 @@ PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
 
 
 def options_for(name):
-    if name not in ("cutlass_gemm", "cute_gemm"):
+    if name == "tensor_map":
+        return ["--gpu", "h100"]
+    if name not in ("cutlass_gemm", "cute_gemm", "cute_tma"):
         return []
     if cutlass_headers() is None:
         pytest.skip("the package nvidia-cutlass is not installed")
-    return ["--nvcc=-std=c++17", f"--nvcc=-I{cutlass_headers()}", "--nvcc=--expt-relaxed-constexpr"]
+    gpu = ["--gpu", "h100"] if name == "cute_tma" else []
+    return [*gpu, "--nvcc=-std=c++17", f"--nvcc=-I{cutlass_headers()}", "--nvcc=--expt-relaxed-constexpr"]
 
 
 # The first launches too many threads to see the error. CUTLASS's pipeline loads fragments of stages beyond the last, which

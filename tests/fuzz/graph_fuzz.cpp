@@ -1,5 +1,6 @@
 // Random graphs through the playbook and the real evaluator:
 //   graph_fuzz --count N --seed S [--keep FOLDER]
+//   graph_fuzz --problems FOLDER [--without STRATEGY]: every problem of a folder instead, plain and with every strategy
 // Each graph's plain kernel, the one with every strategy, or one with a random set of them (in turn) is verified against float64. A
 // kernel that does not pass is kept with its problem; so is a graph that the playbook cannot read although it is made of operations
 // that it knows.
@@ -23,6 +24,8 @@ struct Options {
   int count = 200;
   std::uint64_t seed = 1;
   fs::path keep = "graph-failures";
+  fs::path problems{};
+  std::string without{};
 };
 
 class GraphFuzz {
@@ -49,7 +52,8 @@ class GraphFuzz {
  private:
   [[nodiscard]] std::vector<std::string> strategies(const Coder& coder, std::uint64_t seed) const {
     if (seed % 3 == 0) return {};
-    const auto usable = usable_by(coder, pool_, pool_.ids());
+    auto usable = usable_by(coder, pool_, pool_.ids());
+    std::erase(usable, options_.without);
     if (seed % 3 == 1) return usable;
     Random random(seed);
     std::vector<std::string> some;
@@ -76,12 +80,31 @@ class GraphFuzz {
   Options options_;
 };
 
+bool run_folder(GraphFuzz fuzz, const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : entries_of(folder))
+    if (entry.path().extension() == ".py") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  int failed = 0;
+  for (const auto& file : files)
+    for (const std::uint64_t seed : {0U, 1U}) {  // plain, and with every strategy
+      const std::string trouble = fuzz.run(file, seed);
+      if (trouble.empty()) continue;
+      ++failed;
+      fmt::print("FAILED {} {}: {}\n", file.stem().string(), seed == 0 ? "plain" : "with every strategy", trouble);
+      std::fflush(stdout);
+    }
+  fmt::print("{} problems, {} kernels failed\n", files.size(), failed);
+  return failed == 0 && !files.empty();
+}
+
 Result<bool> run(const Options& options) {
   const testing::TempHome home(testing::CacheIs::own);
   testing::plant_machine();
   KW_TRY(const auto evaluator, Evaluator::open({}));
   KW_TRY(const StrategyPool pool, StrategyPool::load_own());
   KW_TRY(const std::string python, oracle_python());
+  if (!options.problems.empty()) return run_folder(GraphFuzz(*evaluator, pool, options), options.problems);
   const fs::path graphs = home.home() / "graphs";
   Command make;
   make.argv = {python, testing::test_file("fuzz/graphs.py").string(), fmt::format("{}", options.count),
@@ -112,6 +135,8 @@ int main(int argc, char** argv) {
     if (word == "--count") options.count = std::atoi(argv[i + 1]);
     if (word == "--seed") options.seed = std::strtoull(argv[i + 1], nullptr, 10);
     if (word == "--keep") options.keep = argv[i + 1];
+    if (word == "--without") options.without = argv[i + 1];
+    if (word == "--problems") options.problems = argv[i + 1];
   }
   const auto outcome = kw::run(options);
   if (!outcome) return fmt::print(stderr, "{}\n", outcome.error().message), 3;

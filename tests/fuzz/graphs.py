@@ -35,8 +35,18 @@ ALONG = ("torch.softmax({x}, {d})", "torch.log_softmax({x}, {d})", "torch.cumsum
          "{x}.select({d}, {x}.shape[{d}] - 1)")
 SHAPED = ("{x}.flatten()", "{x}.flatten(1)", "{x}.transpose(0, -1)", "{x}.transpose(0, -1).contiguous()", "{x}.reshape(-1, {x}.shape[-1])", "{x}.squeeze()",
           "F.pad({x}, (1, 2))", "{x}.reshape({x}.shape[0], -1)", "{x}.expand(3, *{x}.shape)", "{x}[..., ::2]", "{x}[..., 1:]", "torch.tril({x})", "torch.triu({x}, 1)")
-POOLED = {3: ("F.avg_pool1d({x}, 2)", "F.max_pool1d({x}, 3, 2, 1)", "F.adaptive_avg_pool1d({x}, 1)", "F.avg_pool1d({x}, 3, 1, 1)"),
-          4: ("F.avg_pool2d({x}, 2)", "F.max_pool2d({x}, 3, 2, 1)", "F.adaptive_avg_pool2d({x}, 1)", "F.pixel_shuffle(torch.cat([{x}] * 4, 1), 2)")}
+POOLED = {3: ("torch.softmax(({x} * 0.5) @ {x}.tanh().transpose(1, 2), -1) @ {x}", "F.interpolate({x}, scale_factor=2, mode='linear')",
+              "F.avg_pool1d({x}, 2)", "F.max_pool1d({x}, 3, 2, 1)", "F.adaptive_avg_pool1d({x}, 1)", "F.avg_pool1d({x}, 3, 1, 1)"),
+          5: ("F.avg_pool3d({x}, 2)", "F.max_pool3d({x}, 2)", "F.adaptive_avg_pool3d({x}, 1)"),
+          4: ("F.interpolate({x}, scale_factor=2)", "F.interpolate({x}, scale_factor=1.5, mode='bilinear')", "F.interpolate({x}, size=(5, 7), mode='bicubic')",
+              "F.interpolate({x}, size=(3, 8), mode='bilinear', align_corners=True)", "F.scaled_dot_product_attention({x} * 0.5, {x}.sin(), {x})",
+              "F.scaled_dot_product_attention({x} * 0.5, {x}.sin(), {x}, is_causal=True)",
+              "F.avg_pool2d({x}, 2)", "F.max_pool2d({x}, 3, 2, 1)", "F.adaptive_avg_pool2d({x}, 1)", "F.pixel_shuffle(torch.cat([{x}] * 4, 1), 2)")}
+
+
+# What follows a layer with weights of its own: scales, shifts, sums and means, which may be done to the weights instead.
+TAILS = ("{x} * 0.5", "1 - {x}", "{x} + {x} * 0.25", "-{x} / 3", "{x} - 0.3", "{x}.mean(-1)", "{x}.sum(1) / 4", "{x}.mean(tuple(range(2, {x}.dim())))",
+         "{x}.mean(2, keepdim=True)", "{x} * torch.linspace(0.5, 1.5, {x}.shape[-1])")
 
 
 class Graph:
@@ -90,6 +100,8 @@ class Graph:
         # Mostly what came last: long chains say more than many short ones.
         x = list(self.live)[-1] if chance.random() < 0.75 else chance.choice(list(self.live))
         tensor = self.live[x]
+        if self.lines and x == list(self.live)[-1] and "self.m" in self.lines[-1] and chance.random() < 0.5:
+            return chance.choice(TAILS + POOLED.get(tensor.dim(), ())).format(x=x)
         kind = chance.choices(("pointwise", "stepped", "pair", "reduced", "along", "shaped", "pooled", "linear", "norm", "product", "conv"),
                               (8, 1, 5, 4, 4, 3, 2, 3, 2, 2, 4))[0]
         if kind == "pointwise":
@@ -164,13 +176,62 @@ class Graph:
                 f"    def forward(self, {', '.join(used)}):\n{body}        return {result}\n\n\ndef get_inputs():\n    return [{tensors}]\n\n\ndef get_init_inputs():\n    return []\n")
 
 
+class Stack(Graph):
+    """Blocks of a few layers, most of them equal, one after the other: what is cut into sub-problems."""
+
+    def __init__(self, chance: random.Random):
+        self.repeats = chance.randint(2, 5)
+        self.channels = chance.choice((3, 4, 8, 17))
+        self.image = chance.random() < 0.5
+        super().__init__(chance)
+
+    def shape(self) -> tuple[int, ...]:
+        if self.image:
+            return (self.chance.choice((1, 2)), self.channels, self.chance.choice((5, 8)), self.chance.choice((6, 9)))
+        return (self.chance.choice((2, 5)), self.chance.choice((3, 8)), self.channels)
+
+    def grow(self) -> None:
+        if self.lines:
+            return
+        chance, first = self.chance, self.inputs[0][0]
+        layers = [(self.layer(), chance.choice(("F.relu({x})", "torch.tanh({x})", "F.gelu({x})"))) for _ in range(chance.randint(2, 3))]
+        residual, joined = chance.random() < 0.5, chance.random() < 0.3
+        for _ in range(self.repeats):
+            before = first
+            for layer, activation in layers:
+                for text in (self.added(layer), activation):
+                    self.take(text.format(x=first))
+                    first = f"t{len(self.lines) - 1}"
+            if residual and self.take(f"{before} + {first}"):
+                first = f"t{len(self.lines) - 1}"
+        if joined and self.take(f"torch.cat([{self.inputs[0][0]}, {first}], 1)"):
+            first = f"t{len(self.lines) - 1}"
+
+    def layer(self) -> str:
+        if self.image:
+            size = self.chance.choice((1, 3, 5))
+            groups = self.chance.choice((1, self.channels))
+            return f"nn.Conv2d({self.channels}, {self.channels}, {size}, padding={size // 2}, groups={groups}, bias={self.chance.random() < 0.5})"
+        return f"nn.Linear({self.channels}, {self.channels}, bias={self.chance.random() < 0.5})"
+
+    def added(self, text: str) -> str:
+        name = f"m{len(self.module)}"
+        setattr(self.members, name, eval(text).to("meta").eval())  # noqa: S307: our own text
+        self.module.append(f"self.{name} = {text}")
+        return f"self.{name}({{x}})"
+
+
+def problem_of(seed: int) -> Graph:
+    return (Stack if seed % 8 == 0 else Graph)(random.Random(seed))
+
+
 def main() -> None:
     count, seed, folder = int(sys.argv[1]), int(sys.argv[2]), pathlib.Path(sys.argv[3])
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # of empty tensors
     for i in range(count):
         torch.manual_seed(0)
-        (folder / f"graph_{seed + i}.py").write_text(Graph(random.Random(seed + i)).text())
+        (folder / f"graph_{seed + i}.py").write_text(problem_of(seed + i).text())
 
 
 if __name__ == "__main__":

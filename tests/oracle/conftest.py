@@ -51,6 +51,7 @@ class Set:
 
     def __init__(self, folder: pathlib.Path, answer: dict):
         self.answer = answer
+        self.folder = folder
         self.json = json.loads((folder / "set.json").read_text())
         self.inputs, self.weights, self.reference, self.eager = (
             load_file(folder / f"{name}.safetensors") for name in ("inputs", "weights", "reference", "eager"))

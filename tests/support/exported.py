@@ -33,11 +33,12 @@ def plant_winner(kw, problem: pathlib.Path, kernel: str, *, knobs=None, verdict=
         name, source_hash, torch = db.execute("SELECT name, source_hash, torch_version FROM problems WHERE file = ?", (str(problem),)).fetchone()
         machine = db.execute("SELECT id FROM machines").fetchone()[0]
         options = {"search": "evolve", "seed": 1, "seconds": 60.0, "evaluations": 0, "islands": 1, "precision": "float32", "threads": 2}
+        is_timed = dsl in ("cpp", "opencl")
         if dsl != "cpp":
-            options.update(dsl=dsl, machine="a100")
+            options.update(dsl=dsl, **({} if is_timed else {"machine": "a100"}))
         run = {"id": "", "options": options, "problem_file": str(problem), "problem_name": name, "problem_hash": source_hash, "torch_version": torch, "machine_id": machine,
                "zone": "memory", "workload_class": "pointwise", "shape": "", "ledger_limit": 0, "lesson_limit": 0, "state": "done", "ending": "the time is up",
-               "elapsed_seconds": 60, "winner": 0, "confirmed": confirmed if dsl == "cpp" else None, "profile": {"findings": [], "method": "assembly"}, "created_at": "", "updated_at": ""}
+               "elapsed_seconds": 60, "winner": 0, "confirmed": confirmed if is_timed else None, "profile": {"findings": [], "method": "assembly"}, "created_at": "", "updated_at": ""}
         number = db.execute("INSERT INTO runs (problem_hash, torch_version, machine_id, record, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
                             (source_hash, torch, machine, json.dumps(run), NOW, NOW)).lastrowid
         db.execute("INSERT INTO individuals VALUES (?, 0, ?, ?, ?)", (number, verdict, json.dumps(individual), NOW))

@@ -1,7 +1,8 @@
 // Runs the cases of tests/redteam or tests/honest through the real evaluator, in one process with one oracle:
-//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--slow] [--verbose]
+//   judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda|--opencl|--python] [--slow] [--verbose]
 // Each case must get one of the verdicts that it expects. Kernels in CUDA are cases only with --cuda, and only where there is an
-// nvcc.
+// nvcc; those in OpenCL C only with --opencl, and only where there is a device; Python files only with --python, and those in a DSL
+// whose package is not installed are left out, with a word about it.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dsl/opencl.h"
 #include "search/evaluator.h"
 #include "vgpu/toolkit.h"
 
@@ -19,7 +21,7 @@ using namespace kw;
 struct Case {
   std::string kernel, problem, command, never_says;
   std::vector<std::string> expect;
-  bool slow = false;
+  bool slow = false, allow_torch = false;
 };
 
 Result<std::vector<Case>> read_cases(const fs::path& folder) {
@@ -29,7 +31,7 @@ Result<std::vector<Case>> read_cases(const fs::path& folder) {
     std::vector<Case> cases;
     for (const auto& row : json)
       cases.push_back({row.at("kernel"), row.at("problem"), row.at("command"), row.value("never_says", ""), row.at("expect"),
-                       row.value("slow", false)});
+                       row.value("slow", false), row.value("allow_torch", false)});
     return cases;
   });
 }
@@ -40,6 +42,7 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
   if (!problem) return "problem: " + problem.error().message;
   auto candidate = Candidate::read(folder / one.kernel, {});
   if (!candidate) return "kernel: " + candidate.error().message;
+  evaluator.allow_torch(one.allow_torch);
   auto evaluated = one.command == "measure" ? evaluator.measure(*problem, *candidate, "kernelwright measure")
                                             : evaluator.verify(*problem, *candidate, "kernelwright verify");
   if (!evaluated) return "evaluator: " + evaluated.error().message;
@@ -59,11 +62,14 @@ std::string run_case(Evaluator& evaluator, const fs::path& folder, const Case& o
 
 int main(int argc, char** argv) {
   if (argc < 2)
-    return std::fputs("usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda] [--slow] [--verbose]\n", stderr),
+    return std::fputs(
+               "usage: judge_cases FOLDER [--repeat N] [--only TEXT] [--shard I/N] [--cuda|--opencl|--python] [--slow] "
+               "[--verbose]\n",
+               stderr),
            2;
   const fs::path folder = argv[1];
   int repeat = 1, shard = 0, shards = 1;
-  bool verbose = false, cuda = false, slow = false;
+  bool verbose = false, cuda = false, opencl = false, python = false, slow = false;
   std::string only;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
@@ -77,10 +83,16 @@ int main(int argc, char** argv) {
       verbose = true;
     else if (word == "--cuda")
       cuda = true;
+    else if (word == "--opencl")
+      opencl = true;
+    else if (word == "--python")
+      python = true;
     else if (word == "--slow")
       slow = true;
   }
   if (cuda && !vgpu::find_nvcc()) return fmt::print("there is no nvcc here: nothing to judge\n"), 0;
+  if (opencl && !opencl_compiler_version()) return fmt::print("there is no OpenCL device here: nothing to judge\n"), 0;
+  const std::string extension = cuda ? ".cu" : opencl ? ".cl" : python ? ".py" : ".cpp";
   auto cases = read_cases(folder);
   if (!cases) return fmt::print(stderr, "{}\n", cases.error().message), 2;
   auto home = TempFolder::make("kw-cases");
@@ -88,20 +100,28 @@ int main(int argc, char** argv) {
   ::setenv("KERNELWRIGHT_HOME", home->path().c_str(), 1);
   EvaluatorOptions options;
   options.again = true;
-  options.call_timeout = cuda ? 60 : 3;  // a virtual GPU is slow
-  options.compile_timeout = cuda ? 120 : 20;
+  options.call_timeout = cuda || python ? 60 : 3;  // a virtual GPU is slow
+  options.compile_timeout = cuda || python ? 120 : 20;
   options.gpu_seconds = 5;
   options.compile = false;
   options.seconds_per_baseline = 2;
   auto evaluator = Evaluator::open(options);
   if (!evaluator) return fmt::print(stderr, "{}\n", evaluator.error().message), 3;
 
-  int passed = 0, failed = 0;
+  int passed = 0, failed = 0, left_out = 0;
   for (int round = 0; round < repeat; ++round) {
     for (std::size_t i = 0; i < cases->size(); ++i) {
       const Case& one = (*cases)[i];
       if (static_cast<int>(i) % shards != shard || one.kernel.find(only) == std::string::npos) continue;
-      if (one.kernel.ends_with(".cu") != cuda || (one.slow && !slow)) continue;
+      if (!one.kernel.ends_with(extension) || (one.slow && !slow)) continue;
+      if (python) {
+        const auto candidate = Candidate::read(folder / one.kernel, {});
+        const auto version = candidate ? candidate->dsl().compiler_version() : Result<std::string>(std::string());
+        if (!version) {
+          ++left_out, fmt::print("left out {}: {}\n", one.kernel, version.error().message);
+          continue;
+        }
+      }
       const std::string problem = run_case(**evaluator, folder, one, verbose);
       if (problem.empty())
         ++passed;
@@ -111,5 +131,5 @@ int main(int argc, char** argv) {
     }
   }
   fmt::print("{} passed, {} failed\n", passed, failed);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  return failed == 0 && passed + left_out > 0 ? 0 : 1;
 }

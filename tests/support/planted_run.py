@@ -101,8 +101,16 @@ def individuals(count, rng, hostile, model):
     return made
 
 
-def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=False, state="done", search="evolve", dsl=""):
-    """The id of the run; with a `dsl`, one for a GPU that is not here; `kw` makes the archive where there is none."""
+def launch(hostile):
+    return {"kernel": SCRIPT if hostile else "kw_rows", "launches": 2, "grid": [1024, 1, 1], "block": [256, 1, 1], "shared_bytes": 4096, "registers": 40, "spill_bytes": 0,
+            "seconds": 2e-5, "limiting": "memory", "share_of_speed_of_light": 0.8, "occupancy": 0.75, "occupancy_limiter": "registers", "waves": 1.2,
+            "resources": [{"resource": "memory", "seconds": 1.6e-5, "share": 0.8}, {"resource": "fp32", "seconds": 4e-6, "share": 0.2}],
+            "notes": ["the last wave is a fifth full"], "counters": {}}
+
+
+def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=False, state="done", search="evolve", dsl="", parts=(), part_of=""):
+    """The id of the run; with a `dsl`, one in that language, for a GPU that is not here unless it is opencl; with `parts`, runs that searched its sub-problems. `kw`
+    makes the archive where there is none."""
     kw("runs")
     rng = random.Random(seed)
     described, place = problem(SCRIPT if hostile else name), machine()
@@ -124,12 +132,20 @@ def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=Fals
                             "prepare_seconds": 0, "prepare_bytes": 0, "gflops_per_second": FLOPS / seconds / 1e9, "gbytes_per_second": BYTES / seconds / 1e9,
                             "share_of_ceiling": best["share_of_ceiling"], "floor_seconds": 1.65e-3, "zone": "memory", "threads": 2, "notes": ["outputs of 30 timed calls were checked"]}
         run["profile"]["findings"] = [{"kind": "bandwidth_bound", "text": "bandwidth-bound: 62% of the ceiling", "weight": 0.8, "levers": ["stream_stores"]}]
-    if dsl:
+    if part_of:
+        run["options"]["part_of"] = part_of
+    if parts:
+        run["parts"] = [{"part": f"{k:064x}", "operations": SCRIPT if hostile else f"conv2d({k}) -> batch_norm -> relu", "places": k + 1, "share": 2 ** -(k + 1.0), "run": searched_in,
+                         "speedup": 1.4 if searched_in else 0} for k, searched_in in enumerate(parts)]
+    if dsl == "opencl":
+        run["options"]["dsl"] = dsl
+    elif dsl:
         run["options"].update(dsl=dsl, machine="a100")
-        run.update(confirmed=None, reference="the plain kernel", reference_seconds=EAGER)
+        run.update(confirmed=None, reference="the plain kernel", reference_seconds=EAGER, ceilings={
+            "gpu_name": "NVIDIA A100-SXM4-80GB", "memory_gbytes_per_second": 2039, "l2_gbytes_per_second": 7219.2, "peak_name": "fp32", "peak_gflops": 19500})
         if done:
             run["estimate"] = {"gpu": "a100", "gpu_name": "NVIDIA A100-SXM4-80GB", "seconds": best["seconds"], "limiting": "memory", "share_of_speed_of_light": 0.8,
-                               "floor_seconds": 1e-3, "share_of_ceiling": 0.3, "zone": "memory", "launches": [], "notes": []}
+                               "floor_seconds": 1e-3, "share_of_ceiling": 0.3, "zone": "memory", "launches": [launch(hostile)], "notes": []}
         done = False
     with sqlite3.connect(kw.home / "archive.db") as db:
         db.execute("INSERT OR IGNORE INTO problems VALUES (?, ?, ?, ?, ?, ?)", (described["source_hash"], described["torch"], described["name"], described["file"], json.dumps(described), NOW.format(0, 0)))

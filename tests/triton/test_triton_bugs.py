@@ -44,6 +44,13 @@ def test_an_error_has_fields_and_can_be_pickled():
         assert "byte 4000 of 'x_ptr', which has 4000 bytes" in error.message
 
 
+def test_a_launch_that_never_ends_is_ended(virtual_gpu):
+    kernelwright_triton.activate(timeout=1.0)
+    with pytest.raises(kernelwright_triton.VirtualGpuError) as caught:
+        bugs.endless()
+    assert caught.value.kind == "timeout" and SOURCE[caught.value.line - 1].endswith(("# expect: timeout", "pass"))
+
+
 def test_without_checks_a_race_is_not_looked_for_but_bounds_are():
     kernelwright_triton.activate(checks=False)
     bugs.racing_sum()

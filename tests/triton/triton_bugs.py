@@ -77,4 +77,14 @@ def failing_assert():
     assert_kernel[(1,)](torch.arange(128, dtype=torch.float32), BLOCK=128, debug=True)
 
 
+@triton.jit
+def endless_kernel(flag_ptr):
+    while tl.atomic_add(flag_ptr, 0) == 0:  # expect: timeout
+        pass
+
+
+def endless():
+    endless_kernel[(1,)](torch.zeros(1, dtype=torch.int32))
+
+
 BUGS = [unmasked_load, unmasked_store, helper, racing_sum, in_place_shift, failing_assert]

@@ -35,7 +35,7 @@ function scaled(value, units, step) {
 }
 const times = (speedup) => (known(speedup) && speedup > 0 ? `${speedup >= 99.5 ? speedup.toFixed(0) : speedup.toFixed(2)}×` : "–");
 const range = (low, high) => `${low.toFixed(2)} to ${high.toFixed(2)}`;
-const percent = (share) => (known(share) ? `${Math.round(share * 100)}%` : "–");
+const percent = (share) => (!known(share) ? "–" : share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 const bytesText = (bytes) => (bytes < 999.5 ? `${Math.round(bytes)}\u202fB` : scaled(bytes, ["B", "kB", "MB", "GB", "TB"], 1000));
 const rateText = (giga, unit) => scaled(giga * 1e9, ["", "k", "M", "G", "T", "P"], 1000) + unit;
 const countText = (count) => (count < 999.5 ? String(Math.round(count)) : scaled(count, ["", "k", "M", "G", "T", "P"], 1000));
@@ -82,7 +82,7 @@ function logTicks(from, to) {
     }
   return decades.length >= 3 ? decades : ticks;
 }
-const tickText = (value) => (value >= 1000 ? countText(value) : String(Number(value.toPrecision(3))));
+const tickText = (value) => (value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : String(Number(value.toPrecision(3))));
 
 // Labels that would stand on each other are pushed apart; each is {at, ...}, in place.
 function spread(labels, gap, low, high) {

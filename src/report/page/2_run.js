@@ -47,7 +47,7 @@ class Run {
   }
   // Of a run for a GPU that is not here every time is an estimate, and speedups are over a kernel of its own.
   get isEstimated() {
-    return Boolean(this.run.options.dsl);
+    return this.run.estimated;
   }
   get reference() {
     return this.isEstimated ? this.run.reference || "the plain kernel" : "PyTorch eager";
@@ -108,14 +108,15 @@ class Run {
   }
 }
 
-// The knobs' values stand in the source, as in the kernel that is handed over.
+// The knobs' values stand in the source, as in the kernel that is handed over: macros, or in Python constants.
 function withKnobs(source, knobs) {
   let guarded = "";
   return source.split("\n").map((line) => {
-    const [directive, macro] = line.trim().split(/\s+/);
-    const value = directive === "#define" && macro === guarded ? knobs[macro] : undefined;
-    guarded = directive === "#ifndef" ? macro : "";
-    return value === undefined ? line : `#define ${macro} ${value}`;
+    const [first, second] = line.trim().split(/\s+/);
+    const macro = first === "#define" && second === guarded ? knobs[second] : undefined;
+    const constant = second === "=" ? knobs[first] : undefined;
+    guarded = first === "#ifndef" ? second : "";
+    return macro !== undefined ? `#define ${second} ${macro}` : constant !== undefined ? `${first} = ${constant}` : line;
   }).join("\n");
 }
 

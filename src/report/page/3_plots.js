@@ -18,7 +18,7 @@ function axes(xTicks, yTicks, box, xTitle, yTitle) {
 
 // Kernels as marks that can be pointed at, clicked and walked through with the arrow keys.
 function interactive(run, svg, marks) {
-  const ring = s("circle", { class: "ring", r: 6 });
+  const ring = s("circle", { class: "ring", r: 6, visibility: "hidden" });
   const place = (kernel) => {
     const mark = marks.find((each) => each.kernel.index === kernel.index);
     build(ring, mark ? { cx: mark.x, cy: mark.y, visibility: "visible" } : { visibility: "hidden" }, []);
@@ -124,8 +124,10 @@ function drawRoofline(run, width, height) {
 
   const half = clamp((box.right - box.left) * 0.13, 34, 90);
   const middle = clamp(X(intensity), box.left + half + 4, box.right - half - 4);
-  svg.append(s("rect", { class: "band", x: middle - half, y: box.top, width: 2 * half, height: box.bottom - box.top }));
-  svg.append(inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom, middle) : flatCeilings(roof, Y, box, yTo));
+  const [lines, names] = inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom) : flatCeilings(roof, Y, box, yTo);
+  // Inside of the band sideways is time: the roof of this problem is level there, and no kernel seems to stand above it.
+  svg.append(s("g", { class: "ceilings" }, lines), s("rect", { class: "band", x: middle - half, y: box.top, width: 2 * half, height: box.bottom - box.top }),
+    s("g", { class: "ceilings" }, s("line", { class: "bound", x1: middle - half, x2: middle + half, y1: Y(bound), y2: Y(bound) }), names));
 
   const last = Math.max(1, run.kernels.length - 1);
   const marks = shown.map((kernel) => ({ kernel, x: middle - half + 6 + (kernel.index / last) * (2 * half - 12), y: Y(rate(kernel.seconds)) }));
@@ -137,11 +139,14 @@ function drawRoofline(run, width, height) {
 
   const isNarrow = width < 480;
   const labels = baselines.map(([name, seconds]) => ({ at: Y(rate(seconds)), y: Y(rate(seconds)), kind: "baseline",
-    text: `${name === "compile" && !isNarrow ? "torch.compile" : name} ${secondsText(seconds)}` }));
+    text: `${name === "eager" ? run.referenceInShort : isNarrow ? name : "torch.compile"} ${secondsText(seconds)}` }));
   if (run.best && at.has(run.best.index))
     labels.push({ at: at.get(run.best.index).y, y: at.get(run.best.index).y, kind: "winner",
       text: `${run.run.winner >= 0 ? "winner" : "best"} ${secondsText(run.best.seconds)}${isNarrow ? "" : `, ${percent(run.best.share_of_ceiling)}`}` });
   const right = box.right - middle - half > Math.min(isNarrow ? 100 : 150, middle - half - box.left);
+  // The names of level ceilings stand at the right edge.
+  if (!(right && (inFlops ? roof.compute.map((each) => each.gflops) : [bound]).some((level) => Math.abs(Y(level) - 5 - Y(bound)) < 16)))
+    labels.push({ at: Y(bound) - (right ? 0 : 9), kind: "ceiling", text: `ceiling ${secondsText(roof.floor_seconds)}` });
   for (const label of spread(labels, 15, box.top + 8, box.bottom - 4)) {
     if (label.kind === "baseline") svg.append(s("line", { class: "baseline", x1: middle - half, x2: middle + half, y1: label.y, y2: label.y }));
     svg.append(s("text", { class: `mark ${label.kind}`, x: right ? middle + half + 7 : middle - half - 7, y: label.at + 3.5,
@@ -151,38 +156,49 @@ function drawRoofline(run, width, height) {
 }
 
 // Bandwidths rise, peaks are level; the two that bound this problem are drawn heavier.
-function ceilings(roof, X, Y, box, xFrom, xTo, yFrom, middle) {
-  const group = s("g", { class: "ceilings" });
+function ceilings(roof, X, Y, box, xFrom, xTo, yFrom) {
+  const lines = [];
+  const names = [];
   const top = Math.max(...roof.compute.map((each) => each.gflops));
-  const slope = (Math.atan2(Y(10) - Y(1), X(10) - X(1)) * 180) / Math.PI;
-  const rising = (gbytes, text, kind) => {
-    const from = Math.max(xFrom, yFrom / gbytes);
-    const to = Math.min(xTo, top / gbytes);
-    if (to <= from) return;
-    group.append(s("line", { class: kind, x1: X(from), y1: Y(gbytes * from), x2: X(to), y2: Y(gbytes * to) }));
-    const start = from * 1.12;
-    if (text) group.append(s("text", { transform: `translate(${X(start)},${Y(gbytes * start) - 5}) rotate(${slope})` }, text));
-  };
-  const others = roof.bandwidth.filter((each) => Math.abs(Math.log(each.gbytes / roof.bound_gbytes)) > 0.2);
-  for (const each of others) rising(each.gbytes, `${each.name} ${rateText(each.gbytes, "B/s")}`, "thin");
+  const slope = Math.atan2(Y(10) - Y(1), X(10) - X(1));
   const nearest = roof.bandwidth.find((each) => Math.abs(Math.log(each.gbytes / roof.bound_gbytes)) <= 0.2);
-  rising(roof.bound_gbytes, `${nearest ? nearest.name : "this problem"} ${rateText(roof.bound_gbytes, "B/s")}`, "bound");
+  const rising = roof.bandwidth.filter((each) => Math.abs(Math.log(each.gbytes / roof.bound_gbytes)) > 0.2).map((each) => ({ ...each, kind: "thin" }));
+  rising.push({ name: nearest ? nearest.name : "this problem", gbytes: roof.bound_gbytes, kind: "bound" });
+  let above = null;  // the label that was placed last
+  rising.sort((a, b) => b.gbytes - a.gbytes);
+  for (const [index, each] of rising.entries()) {
+    const from = Math.max(xFrom, yFrom / each.gbytes);
+    const to = Math.min(xTo, top / each.gbytes);
+    if (to <= from) continue;
+    lines.push(s("line", { class: each.kind, x1: X(from), y1: Y(each.gbytes * from), x2: X(to), y2: Y(each.gbytes * to) }));
+    const text = `${each.name} ${rateText(each.gbytes, "B/s")}`;
+    const length = text.length * 6.2 * Math.cos(slope);
+    // Close below another line: the name stands below its own line, or, where that place is taken too, further along or nowhere.
+    const apart = (other) => (other ? (Y(each.gbytes) - Y(other.gbytes)) * Math.cos(slope) : Infinity);
+    const distance = apart(above);
+    const isBelow = distance < 15;
+    const start = above && above.isBelow && distance < 30 ? Math.max(X(from * 1.12), above.end + 6) : X(from * 1.12);
+    const isCrowded = isBelow && rising[index + 1] && -apart(rising[index + 1]) < 28;
+    if (each.kind === "thin" && (isCrowded || start + length > X(to))) continue;
+    names.push(s("text", { class: "ceiling-name", transform: `translate(${start},${Y(each.gbytes * from) + (start - X(from)) * Math.tan(slope) + (isBelow ? 13 : -5)}) rotate(${(slope * 180) / Math.PI})` }, text));
+    above = { gbytes: each.gbytes, end: start + length, isBelow };
+  }
   for (const each of roof.compute) {
     const isTop = each.gflops >= top * 0.999;
     const from = Math.max(xFrom, each.gflops / (isTop ? roof.bound_gbytes : Math.max(...roof.bandwidth.map((b) => b.gbytes), roof.bound_gbytes)));
-    group.append(s("line", { class: isTop ? "bound" : "thin", x1: X(Math.min(from, xTo)), x2: box.right, y1: Y(each.gflops), y2: Y(each.gflops) }));
+    lines.push(s("line", { class: isTop ? "bound" : "thin", x1: X(Math.min(from, xTo)), x2: box.right, y1: Y(each.gflops), y2: Y(each.gflops) }));
     if (Y(each.gflops) < box.bottom - 4)
-      group.append(s("text", { x: box.right - 3, y: Y(each.gflops) - 5, "text-anchor": "end" }, `${each.name} ${rateText(each.gflops, "FLOP/s")}`));
+      names.push(s("text", { x: box.right - 3, y: Y(each.gflops) - 5, "text-anchor": "end" }, `${each.name} ${rateText(each.gflops, "FLOP/s")}`));
   }
-  return group;
+  return [lines, names];
 }
 
 function flatCeilings(roof, Y, box, yTo) {
   const own = { name: "this problem", gbytes: roof.bound_gbytes };
   const others = roof.bandwidth.filter((each) => Math.abs(Math.log(each.gbytes / own.gbytes)) > 0.2 && each.gbytes < yTo);
-  return s("g", { class: "ceilings" }, [own, ...others].map((each) => [
-    s("line", { class: each === own ? "bound" : "thin", x1: box.left, x2: box.right, y1: Y(each.gbytes), y2: Y(each.gbytes) }),
-    s("text", { x: box.right - 3, y: Y(each.gbytes) - 5, "text-anchor": "end" }, `${each.name} ${rateText(each.gbytes, "B/s")}`)]));
+  const all = [own, ...others];
+  return [all.map((each) => s("line", { class: each === own ? "bound" : "thin", x1: box.left, x2: box.right, y1: Y(each.gbytes), y2: Y(each.gbytes) })),
+    all.map((each) => s("text", { x: box.right - 3, y: Y(each.gbytes) - 5, "text-anchor": "end" }, `${each.name} ${rateText(each.gbytes, "B/s")}`))];
 }
 
 // Every kernel in its order; the line is the best so far, crosses at the foot are kernels that did not pass.

@@ -85,6 +85,7 @@ class Lineage {
     this.rowOf = new Map(rows.map((row, i) => [row.kernel.index, i]));
     this.lanes = clamp(Math.max(0, ...rows.map((row) => row.lane)), 0, kMostLanes) + 1;
     this.space.style.height = `${rows.length * kRow}px`;
+    this.tree.style.setProperty("--rows", rows.length);
     this.reveal(run.selected);
     this.draw();
   }

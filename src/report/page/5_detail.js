@@ -142,7 +142,7 @@ function distribution({ name, ratios, interval, speedup }) {
   }).box;
 }
 
-const kWords = /(\/\/[^\n]*|\/\*[^]*?\*\/)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(^[ \t]*#[^\n]*)|\b(alignas|auto|bool|break|case|char|class|const|constexpr|continue|default|double|do|else|enum|extern|false|float|for|if|inline|int|int32_t|int64_t|long|namespace|noexcept|nullptr|operator|restrict|return|short|signed|sizeof|static|static_cast|struct|switch|template|true|typedef|typename|uint32_t|uint64_t|unsigned|using|void|volatile|while|def|import|from|lambda|None|True|False|__global__|__shared__|__device__|__restrict__)\b|\b(\d[\w.]*(?:[eE][+-]?\d+)?)\b/gm;
+const kWords = /(\/\/[^\n]*|\/\*[^]*?\*\/)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(^[ \t]*#[^\n]*)|\b(alignas|auto|bool|break|case|char|class|const|constexpr|continue|default|double|do|else|enum|extern|false|float|for|if|inline|int|int32_t|int64_t|long|namespace|noexcept|nullptr|operator|restrict|return|short|signed|sizeof|static|static_cast|struct|switch|template|true|typedef|typename|uint32_t|uint64_t|unsigned|using|void|volatile|while|def|import|from|lambda|None|True|False|__global__|__shared__|__device__|__restrict__|__kernel|__global|__local|__constant|__private)\b|\b(\d[\w.]*(?:[eE][+-]?\d+)?)\b/gm;
 const kKinds = [null, "comment", "string", "directive", "keyword", "number"];
 
 // [kind, text] of a source, for colours; what is no C++ or Python is shown as it is.

@@ -1,6 +1,6 @@
 // What the run as a whole says: the answer at the top, the ledger, failures, time and cost.
 
-function answerView(run) {
+function answerView(run, isServed) {
   const record = run.run;
   const eager = run.comparison("eager");
   const compile = run.comparison("compile");
@@ -9,18 +9,21 @@ function answerView(run) {
   return h("section", { class: "answer" },
     h("div", { class: "title" }, h("h1", {}, record.problem_name), h("p", {}, [record.workload_class, `${record.zone} zone`, record.shape].filter(Boolean).join(" · "))),
     h("div", { class: "result" },
-      headline ? h("div", { class: "headline" }, h("b", {}, times(headline[0])), h("span", {}, run.isEstimated ? `over ${run.reference}` : "faster than PyTorch eager", h("br"),
+      headline ? h("div", { class: `headline ${!run.isEstimated && headline[1].high < 1 ? "slower" : ""}` }, h("b", {}, times(headline[0])), h("span", {}, run.isEstimated ? `over ${run.reference}` : speedWords(headline[1]), h("br"),
         h("em", {}, run.isEstimated ? "an estimate: nothing was timed" : `${range(headline[1].low, headline[1].high)}, 95%`)))
         : h("div", { class: "headline none" }, h("b", {}, record.under_way ? "searching" : "no kernel"), h("span", {}, record.under_way ? "nothing has passed yet" : "has passed")),
       compile ? h("div", { class: "headline second" }, h("b", {}, times(compile.speedup)), h("span", {}, "against torch.compile", h("br"), h("em", {}, `${range(compile.interval.low, compile.interval.high)}, 95%`))) : null,
       other ? h("div", { class: "headline second" }, h("b", {}, times(other.speedup)), h("span", {}, `against ${other.baseline}`)) : null,
       headline ? callBars(run) : null),
-    answerFacts(run), commandsView(run));
+    answerFacts(run, isServed), commandsView(run));
 }
+
+// A win is an interval above 1.
+const speedWords = ({ low, high }) => (low > 1 ? "faster than PyTorch eager" : high < 1 ? "the speed of PyTorch eager: slower" : "the speed of PyTorch eager: no clear difference");
 
 // How long a call takes, side by side, with the floor that the roofline sets.
 function callBars(run) {
-  const floor = run.isEstimated ? run.run.estimate && run.run.estimate.floor_seconds : run.roofline && run.roofline.floor_seconds;
+  const floor = run.roofline ? run.roofline.floor_seconds : run.run.estimate && run.run.estimate.floor_seconds;
   const rows = [[run.referenceInShort, run.baselineSeconds("eager"), ""], ["torch.compile", run.baselineSeconds("compile"), ""],
     [run.run.winner >= 0 ? "this kernel" : "best so far", run.confirmed ? run.confirmed.seconds : run.best.seconds, "winner"],
     ["the ceiling", floor || 0, "floor"]].filter(([, seconds]) => seconds > 0);
@@ -33,6 +36,7 @@ function callBars(run) {
 }
 
 // What the winner launches on a GPU that is not here, and what limits each launch, by estimates.
+const kResources = { issue: "instruction issue", l1: "L1", l2: "L2", fp32: "fp32 units", fp64: "fp64 units", fp16: "fp16 units", integer: "integer units" };
 function launchesPanel(run) {
   const { estimate } = run.run;
   if (!estimate) return panel("Launches", "of the winner, by estimates", h("p", { class: "empty" }, "the winner has not been confirmed yet"));
@@ -41,10 +45,29 @@ function launchesPanel(run) {
     h("p", {}, h("code", {}, each.kernel), each.launches > 1 ? `, ${each.launches} times` : ""),
     facts([["a call", `${secondsText(each.seconds)}, limited by ${each.limiting}`], ["grid, block", `${shape(each.grid)}, ${shape(each.block)}; ${each.waves.toPrecision(2)} waves`],
       ["occupancy", `${percent(each.occupancy)}${each.occupancy_limiter ? `, by ${each.occupancy_limiter}` : ""}`],
-      ["resources", each.resources.slice(0, 5).map((part) => `${part.resource} ${percent(part.share)}`).join(", ")], ["notes", each.notes.join("; ")]])])));
+      ["resources", each.resources.slice(0, 5).map((part) => `${kResources[part.resource] || part.resource} ${percent(part.share)}`).join(", ")], ["notes", each.notes.join("; ")]])])));
 }
 
-function answerFacts(run) {
+// Of a problem of many layers: what it was split into, the longest first. Each was searched in a run of its own.
+function partsPanel(run, isServed) {
+  const parts = run.run.parts || [];
+  if (!parts.length) return null;
+  const places = parts.reduce((sum, each) => sum + each.places, 0);
+  const most = Math.max(...parts.map((each) => each.share));
+  const where = (id) => (id ? (isServed ? h("a", { href: `/runs/${id}` }, `run ${id}`) : `run ${id}`) : h("span", { class: "soft" }, "not searched"));
+  const row = (each) => h("tr", {}, h("td", { class: "share" }, meter(each.share / most), percent(each.share)), h("td", {}, each.places), h("td", { class: "operations" }, each.operations),
+    h("td", {}, each.speedup ? times(each.speedup) : "–"), h("td", {}, where(each.run)));
+  const head = h("thead", {}, h("tr", {}, ["of the time", "places", "operations", "over eager", "searched in"].map((title) => h("th", {}, title))));
+  const table = (rows) => h("div", { class: "wide" }, h("table", { class: "parts" }, head.cloneNode(true), h("tbody", {}, rows.map(row))));
+  const shown = parts.length > kMostParts + 2 ? kMostParts : parts.length;
+  const rest = parts.slice(shown);
+  return panel("Sub-problems", `${plural(places, "place")}, ${parts.length} of them distinct: equal ones are one function, called at each place`, table(parts.slice(0, shown)),
+    rest.length ? h("details", {}, h("summary", {}, `${rest.length} more, ${percent(rest.reduce((sum, each) => sum + each.share, 0))} of the time`), table(rest)) : null,
+    h("p", { class: "soft" }, "Shares are by the roofline; a sub-problem's speedup is its own, with inputs that were drawn for it. Only the whole is verified and confirmed."));
+}
+const kMostParts = 10;
+
+function answerFacts(run, isServed) {
   const { run: record, machine, evaluation, confirmed } = run;
   const share = confirmed ? confirmed.share_of_ceiling : run.best ? run.best.share_of_ceiling : null;
   const worst = evaluation && evaluation.worst;
@@ -55,15 +78,30 @@ function answerFacts(run) {
     ["ceiling", share ? `${percent(share)} of the roofline (${record.zone})` : null],
     ["rate", confirmed ? [confirmed.gflops_per_second ? `${rateText(confirmed.gflops_per_second, "FLOP/s")}, ` : "", rateText(confirmed.gbytes_per_second, "B/s")] : null],
     ["prepare", confirmed && confirmed.prepare_seconds ? `${secondsText(confirmed.prepare_seconds)} once, ${bytesText(confirmed.prepare_bytes)}` : null],
-    ["estimate", record.estimate ? `limited by ${record.estimate.limiting}, ${percent(record.estimate.share_of_speed_of_light)} of the speed of light` : null],
-    ["kernels", run.isEstimated ? `${record.options.dsl} for ${record.estimate ? record.estimate.gpu_name : record.options.machine || "a GPU"}` : null],
+    ["estimate", record.estimate ? `limited by ${record.estimate.limiting}; its busiest unit works at ${percent(record.estimate.share_of_speed_of_light)} of the published rate` : null],
+    ["language", languageText(run)],
+    ["part of", record.options.part_of ? (isServed ? h("a", { href: `/runs/${record.options.part_of}` }, `run ${record.options.part_of}`) : `run ${record.options.part_of}`) : null],
     ["machine", run.isEstimated ? "a virtual GPU: run and counted, not timed" : machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
-    ["versions", [`PyTorch ${record.torch_version}`, evaluation ? `, ${evaluation.compiler}` : ""]],
+    ["versions", [`Kernelwright ${run.version}, PyTorch ${record.torch_version}`, evaluation ? `, ${evaluation.compiler}` : ""]],
     ["flags", evaluation ? h("code", {}, ...evaluation.flags.split(" ").flatMap((flag) => [h("span", { class: "whole" }, flag), " "])) : null],
     ["search", `${record.options.search}, seed ${record.options.seed}${record.options.model ? `, with ${record.options.model}` : ""}`],
-    ["state", [stateBadge(record), ` ${record.ending ? `${record.ending}, ` : ""}${plural(run.kernels.length, "evaluation")} in ${durationText(record.elapsed_seconds)}`]],
+    ["state", [stateBadge(record), ` ${endingText(run)} in ${durationText(record.elapsed_seconds)}`]],
     ["when", `${whenText(record.created_at)} UTC`],
   ]);
+}
+
+const kLanguages = { cpp: "C++", "cuda-c": "CUDA C++", cute: "CUDA C++ with CuTe", triton: "Triton", tilelang: "TileLang", opencl: "OpenCL C" };
+const languageName = (dsl) => kLanguages[dsl || "cpp"] || dsl;
+
+function languageText(run) {
+  const { estimate, ceilings, options } = run.run;
+  const gpu = estimate ? estimate.gpu_name : ceilings ? ceilings.gpu_name : options.machine || "a GPU";
+  return run.isEstimated ? `${languageName(options.dsl)}, for ${gpu}` : languageName(options.dsl);
+}
+
+function endingText(run) {
+  const { ending } = run.run;
+  return /\bevaluations? w/.test(ending) ? ending : `${ending ? `${ending}, ` : ""}${plural(run.kernels.length, "evaluation")}`;
 }
 
 function stateBadge(record) {
@@ -121,7 +159,7 @@ function ledgerPanel(run) {
     });
     return svg;
   });
-  const key = h("p", { class: "key" }, h("span", { class: "predicted" }, "predicted"), h("span", { class: "measured" }, "measured, mean"), h("span", { class: "each" }, "each comparison; how many stands at the right"));
+  const key = h("p", { class: "key" }, h("span", { class: "predicted" }, "predicted"), h("span", { class: "measured" }, run.isEstimated ? "estimated, mean" : "measured, mean"), h("span", { class: "each" }, "each comparison; how many stands at the right"));
   const table = h("table", { class: "unseen" }, h("caption", {}, "predicted and measured gains"), h("tbody", {}, rows.map((each) =>
     h("tr", {}, h("th", {}, each.id), h("td", {}, times(each.predicted)), h("td", {}, each.measured ? times(each.measured) : "–")))));
   return panel("Ledger", "what each strategy promised and what it gave here", key, made.box, table);

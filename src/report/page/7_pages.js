@@ -3,13 +3,17 @@
 function runPage(run, isServed) {
   document.title = `${run.run.problem_name}, run ${run.run.id} - Kernelwright`;
   const top = h("div", {});
-  const plots = run.isEstimated ? [progressPlot(run)] : [rooflinePlot(run), progressPlot(run)];
+  // Runs for a GPU that were made before ceilings were kept have no roofline.
+  const hasRoofline = !run.isEstimated || Boolean(run.roofline);
+  const plots = hasRoofline ? [rooflinePlot(run), progressPlot(run)] : [progressPlot(run)];
   const lineage = new Lineage(run);
   const detail = new Detail(run);
   const below = h("div", { class: "columns three" });
+  const winner = h("div", { class: "columns" });
   const update = () => {
-    top.replaceChildren(answerView(run));
+    top.replaceChildren(answerView(run, isServed));
     for (const plot of plots) plot.redraw();
+    winner.replaceChildren(...[partsPanel(run, isServed), run.isEstimated ? launchesPanel(run) : null].filter(Boolean));
     below.replaceChildren(ledgerPanel(run), failuresPanel(run), costPanel(run));
   };
   update();
@@ -18,13 +22,16 @@ function runPage(run, isServed) {
     if ((from === "plot" || from === "failures") && innerWidth >= 900) return;
     if (from === "failures" || from === "detail") detail.box.scrollIntoView({ block: "nearest" });
   });
+  if (!run.kernels.length && !run.run.under_way)
+    return { page: h("main", {}, top, panel("Kernels", null, h("p", { class: "empty" }, "none was tried before the search ended"))), refresh: () => (run.kernels.length ? location.reload() : update()), bar: runBar(run, isServed) };
   const page = h("main", {}, top,
-    h("div", { class: "columns two" },
-      run.isEstimated ? launchesPanel(run) : panel("Roofline", "where the kernels stand below this machine's ceilings", plots[0].box, plotKey(["kernel", "way to the best", "baseline"])),
+    h("div", { class: hasRoofline ? "columns two" : "columns" },
+      hasRoofline ? panel("Roofline", run.isEstimated ? `estimates below the ceilings of the data sheet, ${run.run.ceilings.gpu_name}` : "where the kernels stand below this machine's ceilings",
+        plots[0].box, plotKey(["kernel", "way to the best", "baseline"])) : null,
       panel("Progress", "speedup of each kernel, in the order of the search", plots.at(-1).box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
     h("section", { class: "panel split" }, h("header", {}, h("h2", {}, "Lineage"), h("p", {}, "what each kernel gained (+), lost (−) or turned on the way from its parent")),
       h("div", { class: "columns tree-and-detail" }, lineage.box, detail.box)),
-    below);
+    winner, below);
   const wanted = /^#kernel-(\d+)$/.exec(location.hash);
   if (wanted) run.select(Number(wanted[1]), "address");
   return { page, refresh: () => {
@@ -32,8 +39,10 @@ function runPage(run, isServed) {
     lineage.update();
     if (run.selected < 0 && run.kernels.length) run.select(0, "first");
     else if (detail.tab === "overview") detail.update();
-  }, bar: topBar([...(isServed ? [["runs", "/"]] : []), [`run ${run.run.id}`, null]], stateBadge(run.run)) };
+  }, bar: runBar(run, isServed) };
 }
+
+const runBar = (run, isServed) => topBar([...(isServed ? [["runs", "/"]] : []), [`run ${run.run.id}`, null]], stateBadge(run.run));
 
 const plotKey = (names) => h("p", { class: "key", "aria-hidden": "true" }, names.map((name) => h("span", { class: `key-${name.split(" ")[0]}` }, name)));
 
@@ -52,14 +61,17 @@ class RunList {
     this.search = h("input", { type: "search", placeholder: "search problem, class, zone, policy, model, state", "aria-label": "search the runs", on: { input: () => { this.query = this.search.value.toLowerCase(); this.draw(); } } });
     this.compare = h("a", { class: "button", role: "link", "aria-disabled": "true" }, "compare two");
     this.count = h("span", { class: "soft", "aria-live": "polite" });
+    // Searches of sub-problems belong to the run that split its problem: they are many, and shown when asked for.
+    this.withParts = h("input", { type: "checkbox", on: { change: () => this.draw() } });
+    this.partsChoice = h("label", { class: "soft" }, this.withParts, " sub-problems");
     this.table = h("table", { class: "runs" });
-    this.page = h("main", {}, h("section", { class: "panel" }, h("header", { class: "list-head" }, h("h1", {}, "Runs"), this.search, this.compare, this.count), h("div", { class: "wide" }, this.table)));
+    this.page = h("main", {}, h("section", { class: "panel" }, h("header", { class: "list-head" }, h("h1", {}, "Runs"), this.search, this.compare, this.partsChoice, this.count), h("div", { class: "wide" }, this.table)));
     this.take(runs);
   }
 
   take(runs) {
     this.runs = runs.map((run) => ({ ...run, id: Number(run.id), speed: run.confirmed ? run.confirmed.speedup : run.best_speedup, text:
-      [run.id, run.problem_name, run.problem_file, run.search, run.model, run.zone, run.workload_class, run.shape, run.precision, run.under_way ? "running" : run.state].join(" ").toLowerCase() }));
+      [run.id, run.problem_name, run.problem_file, run.search, run.model, run.dsl, languageName(run.dsl), run.zone, run.workload_class, run.shape, run.precision, run.part_of ? `part of ${run.part_of}` : "", run.under_way ? "running" : run.state].join(" ").toLowerCase() }));
     this.draw();
   }
 
@@ -67,12 +79,14 @@ class RunList {
     const [key, way] = this.order;
     const value = (run) => (key === "compile" ? (run.compile ? run.compile.speedup : 0) : (run[key] ?? 0));
     const words = this.query.split(/\s+/).filter(Boolean);
-    const shown = this.runs.filter((run) => words.every((word) => run.text.includes(word)))
+    this.partsChoice.hidden = !this.runs.some((run) => run.part_of);
+    const listed = this.withParts.checked ? this.runs : this.runs.filter((run) => !run.part_of);
+    const shown = listed.filter((run) => words.every((word) => run.text.includes(word)))
       .sort((a, b) => way * (typeof value(a) === "string" ? String(value(a)).localeCompare(String(value(b))) : value(a) - value(b)) || b.id - a.id);
     const head = h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "unseen" }, "pick")), kColumns.map(([title, name]) => h("th", { "aria-sort": key === name ? (way > 0 ? "ascending" : "descending") : null, class: `col-${name}` },
       h("button", { type: "button", class: "link", on: { click: () => { this.order = [name, key === name ? -way : ["problem_name", "search", "state"].includes(name) ? 1 : -1]; this.draw(); } } }, title)))));
     this.table.replaceChildren(head, h("tbody", {}, shown.map((run) => this.row(run))));
-    this.count.textContent = words.length ? `${shown.length} of ${plural(this.runs.length, "run")}` : plural(this.runs.length, "run");
+    this.count.textContent = words.length ? `${shown.length} of ${plural(listed.length, "run")}` : plural(listed.length, "run");
     if (!this.runs.length) this.table.replaceChildren(h("tbody", {}, h("tr", {}, h("td", { class: "empty" }, "no runs yet: kernelwright optimize PROBLEM starts one"))));
     const ready = this.picked.length === 2;
     build(this.compare, { "aria-disabled": String(!ready) }, []);
@@ -88,9 +102,9 @@ class RunList {
     pick.checked = this.picked.includes(run.id);
     const won = run.confirmed && run.confirmed.low > 1;
     return h("tr", {}, h("td", {}, pick), h("td", { class: "col-id" }, h("a", { href: `/runs/${run.id}` }, run.id)),
-      h("td", { class: "col-problem_name" }, h("a", { href: `/runs/${run.id}` }, run.problem_name), h("span", { class: "soft" }, ` ${run.workload_class}, ${run.zone}`)),
-      h("td", { class: "col-search" }, run.dsl ? `${run.search}, ${run.dsl}` : run.model ? `${run.search}, ${run.model}` : run.search), h("td", { class: "col-state" }, stateBadge(run)),
-      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.dsl ? h("span", { class: "soft" }, " over a plain kernel, an estimate") : null),
+      h("td", { class: "col-problem_name" }, h("a", { href: `/runs/${run.id}` }, run.problem_name), h("span", { class: "soft" }, ` ${run.part_of ? `part of run ${run.part_of}, ` : ""}${run.workload_class}, ${run.zone}`)),
+      h("td", { class: "col-search" }, [run.search, run.dsl, run.model].filter(Boolean).join(", ")), h("td", { class: "col-state" }, stateBadge(run)),
+      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.estimated ? h("span", { class: "soft" }, " over a plain kernel, an estimate") : null),
       h("td", { class: "col-compile" }, run.compile ? times(run.compile.speedup) : "–"), h("td", { class: "col-share_of_ceiling" }, percent(run.share_of_ceiling)),
       h("td", { class: "col-elapsed_seconds" }, durationText(run.elapsed_seconds)), h("td", { class: "col-created_at" }, whenText(run.created_at)));
   }
@@ -103,7 +117,7 @@ function comparePage(a, b) {
     drawProgress([{ run: a, name: `run ${a.run.id}` }, { run: b, name: `run ${b.run.id}` }], width, height)[0]);
   const rows = [
     ["problem", (run) => run.run.problem_name], ["shape", (run) => run.run.shape], ["search", (run) => `${run.run.options.search}, seed ${run.run.options.seed}`],
-    ["model", (run) => run.run.options.model || "none"], ["precision", (run) => run.run.options.precision], ["machine", (run) => (run.machine ? `${run.machine.cpu_model}, ${run.run.options.threads} threads` : "–")],
+    ["model", (run) => run.run.options.model || "none"], ["language", (run) => languageText(run)], ["precision", (run) => run.run.options.precision], ["machine", (run) => (run.machine ? `${run.machine.cpu_model}, ${run.run.options.threads} threads` : "–")],
     ["PyTorch", (run) => run.run.torch_version], ["state", (run) => (run.run.under_way ? "running" : run.run.state)],
     ["vs eager", (run) => { const c = run.comparison("eager"); return run.isEstimated ? "not timed" : c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : run.best ? `${times(run.best.speedup)}, not confirmed` : "–"; }],
     ["estimate", (run) => (run.isEstimated && run.best ? `${times(run.best.speedup)} over ${run.reference}, ${run.run.options.dsl}` : "–")],

@@ -98,11 +98,24 @@ TEST_F(LookingTest, FindsTheTimingOfAKernelWithItsKnobs) {
   Evaluation evaluation = sample_evaluation();
   ASSERT_TRUE(archive.put_evaluation(evaluation).ok());
   const auto& key = evaluation.key;
-  EXPECT_FALSE(archive.find_timed(key.problem_hash, key.kernel_hash, key.knobs)->has_value()) << "it was not timed";
+  EXPECT_FALSE(archive.find_measured(key.problem_hash, key.kernel_hash, key.knobs)->has_value()) << "it was not timed";
   evaluation.timing = sample_timing();
   ASSERT_TRUE(archive.put_evaluation(evaluation).ok());
-  EXPECT_TRUE(archive.find_timed(key.problem_hash, key.kernel_hash, key.knobs)->has_value());
-  EXPECT_FALSE(archive.find_timed(key.problem_hash, key.kernel_hash, {{"KW_TILE", "1"}})->has_value());
+  EXPECT_TRUE(archive.find_measured(key.problem_hash, key.kernel_hash, key.knobs)->has_value());
+  EXPECT_FALSE(archive.find_measured(key.problem_hash, key.kernel_hash, {{"KW_TILE", "1"}})->has_value());
+}
+
+TEST_F(LookingTest, AnEstimateIsFoundWhereNothingWasTimed) {
+  Archive archive = std::move(open_with_samples(file_)).value();
+  const Evaluation evaluation = sample_evaluation();
+  const auto id = archive.put_evaluation(evaluation);
+  ASSERT_TRUE(id.ok());
+  EstimateRecord estimate;
+  estimate.gpu = "a100";
+  ASSERT_TRUE(archive.put_estimate(*id, estimate).ok());
+  const auto found = archive.find_measured(evaluation.key.problem_hash, evaluation.key.kernel_hash, evaluation.key.knobs);
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->estimate->gpu, "a100");
 }
 
 TEST_F(LookingTest, ARunIsUnderWayWhileItsLockIsHeld) {

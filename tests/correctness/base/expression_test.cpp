@@ -20,6 +20,15 @@ double value_of(std::string_view text) {
   return value.ok() ? *value : std::nan("");
 }
 
+TEST(Expression, WholeNumbersAreDividedAsInC) {
+  const auto whole = [](std::string_view text) { return Expression::parse(text)->whole_value(kNames); };
+  EXPECT_EQ(*whole("(rows + 5) / 6"), 22);
+  EXPECT_EQ(*whole("-7 / 2"), -3);
+  EXPECT_EQ(*whole("7 / 2 * 2"), 6);
+  EXPECT_FALSE(whole("rows * 0.3")) << "no whole number";
+  EXPECT_FALSE(whole("missing + 1")) << "an unknown name is an error";
+}
+
 TEST(Expression, GivesTheValuesThatArithmeticHas) {
   const std::vector<std::pair<std::string, double>> cases{
       {"1", 1},

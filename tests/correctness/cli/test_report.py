@@ -118,11 +118,25 @@ def test_an_estimate_is_never_told_as_a_speedup_over_eager(tmp_path):
     run = plant(kw, 8, dsl="cuda-c", seed=3)
     page = report(kw, run, tmp_path)
     data = json.loads(Tags(page).scripts[0])
-    assert data["run"]["options"]["dsl"] == "cuda-c" and "roofline" not in data, "the ceilings of this machine are not those of that GPU"
+    assert data["run"]["options"]["dsl"] == "cuda-c" and data["run"]["estimated"] is True
+    assert [each["gbytes"] for each in data["roofline"]["bandwidth"]] == [2039, 7219.2] and data["roofline"]["compute"] == [{"name": "fp32", "gflops": 19500}], "the ceilings are not those of that GPU"
     assert data["commands"]["measure"].endswith("kernel.cu --dsl cuda-c --machine a100 --threads 2"), data["commands"]
     assert "vs eager" not in re.search(r"<noscript>(.*?)</noscript>", page, re.DOTALL)[1]
     compared = kw("compare", run, run).out
     assert "not timed" in compared and "NVIDIA A100" in compared and "estimates are not compared" in compared, compared
+
+
+def test_opencl_is_timed_here_and_told_as_such(tmp_path):
+    kw = Kernelwright(tmp_path / "home", tmp_path / "cache")
+    run = plant(kw, 8, dsl="opencl")
+    data = json.loads(Tags(report(kw, run, tmp_path)).scripts[0])
+    assert data["run"]["estimated"] is False and data["roofline"]["threads"] == 2
+    assert "--dsl opencl" in data["commands"]["search"] and "kernel.cl --dsl opencl" in data["commands"]["measure"]
+    shown = kw("show", run).out
+    assert "opencl, run and timed on this machine" in shown and "vs eager" in shown, shown
+    assert " in opencl, of 1 confirmed" in kw("best", "50_rms_norm").out
+    other = plant(kw, 8, seed=3)
+    assert re.search(r"kernels +opencl +cpp +\*", kw("compare", run, other).out)
 
 
 def test_nothing_that_was_archived_becomes_markup(planted, tmp_path):

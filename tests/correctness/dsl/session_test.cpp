@@ -57,7 +57,7 @@ class SessionTest : public ::testing::Test {
   static Session session(float command, SessionOptions options = {}) {
     options.mode = testing::sandbox_mode();
     const int slots = options.slots;
-    Session made = std::move(Session::create(*problem_, built_->outcome.kernel->object, false, options)).value();
+    Session made = std::move(Session::create(*problem_, *built_->outcome.kernel, options)).value();
     for (int slot = 0; slot < slots; ++slot) {
       fill<float>(made, kX, slot, {command, 2, 3, 4});
       fill<std::int64_t>(made, kScale, slot, {10 + slot});
@@ -214,7 +214,7 @@ extern "C" void kw_kernel(const float* x, float* out) {
   options.mode = testing::sandbox_mode();
   options.threads = 2;
   options.cores = cores;
-  Session one = std::move(Session::create(problem, built.outcome.kernel->object, false, options)).value();
+  Session one = std::move(Session::create(problem, *built.outcome.kernel, options)).value();
   fill<float>(one, 0, 0, {1});
   for (int attempt = 0; attempt < 5; ++attempt) {
     const auto launched = one.launch(kLong);
@@ -249,7 +249,7 @@ extern "C" void kw_kernel(void* state, const float* x, const float*, float* out)
   ASSERT_TRUE(built.outcome.kernel->has_prepare);
   SessionOptions options;
   options.mode = testing::sandbox_mode();
-  Session session = std::move(Session::create(problem, built.outcome.kernel->object, true, options)).value();
+  Session session = std::move(Session::create(problem, *built.outcome.kernel, options)).value();
   fill<float>(session, 0, 0, {1, 2});
   fill<float>(session, 1, 0, {3, 4});
   ASSERT_TRUE(session.launch(kLong)->ok());

@@ -3,6 +3,7 @@
 #include "record/evaluation.h"
 #include "record/machine.h"
 #include "record/problem.h"
+#include "record/run.h"
 #include "support/small_problems.h"
 
 namespace kw {
@@ -142,6 +143,21 @@ TEST(Machine, SurvivesJson) {
   machine.peaks = {{"sse2", 2, 33.5}};
   machine.bandwidth = {{"copy", 2, 1e6, 12.25}};
   EXPECT_EQ(there_and_back(machine).bandwidth.at(0).gbytes_per_second, 12.25);
+}
+
+TEST(RunRecord, KeepsTheLanguageOfItsKernels) {
+  for (const char* dsl : {"cpp", "opencl", "cuda-c", "triton"}) {
+    RunRecord run;
+    run.options.dsl = dsl;
+    EXPECT_EQ(there_and_back(run).options.dsl, dsl);
+  }
+}
+
+TEST(RunRecord, KeepsTheCeilingsOfAGpu) {
+  RunRecord run;
+  EXPECT_FALSE(there_and_back(run).ceilings.has_value());
+  run.ceilings = GpuCeilings{"NVIDIA A100", 2039, 7219, "fp32", 19500};
+  EXPECT_EQ(there_and_back(run).ceilings->peak_gflops, 19500);
 }
 
 TEST(Evaluation, SurvivesJsonWithAndWithoutATiming) {

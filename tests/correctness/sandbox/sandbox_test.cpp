@@ -368,6 +368,15 @@ TEST_P(SandboxTest, EndsABusyLoop) {
   EXPECT_TRUE(run_spec(spec).timed_out);
 }
 
+TEST_P(SandboxTest, ProcessorTimeEndsABusyLoopLongBeforeTheClock) {
+  Spec spec = test::spec_for(guest(), {"spin"});
+  spec.limits.processor = std::chrono::milliseconds(900);
+  spec.limits.deadline = std::chrono::minutes(5);
+  const Outcome outcome = run_spec(spec);
+  EXPECT_TRUE(outcome.timed_out);
+  EXPECT_LT(outcome.seconds, 200);
+}
+
 TEST_P(SandboxTest, CanForbidOtherProcesses) {
   EXPECT_EQ(run_guest({"fork"}).exit_code, 0);
   Spec spec = test::spec_for(guest(), {"fork"});

@@ -77,6 +77,19 @@ TEST(Compare, TheToleranceIsThatOfTheNeighbourhood) {
   EXPECT_EQ(output.compare().error.wrong_elements, 1);
 }
 
+TEST(Compare, WhatEagerErrsByNextToTheseInputsIsNoiseOfTheNeighbourhoodToo) {
+  auto output = planted({2, 512});
+  output.kernel[7] += 0.05F;
+  std::vector<double> nearby(output.size(), 0);
+  nearby[100] = 0.01;
+  auto input = output.input();
+  EXPECT_EQ(compare_output(input).error.wrong_elements, 1);
+  input.nearby = nearby.data();
+  EXPECT_TRUE(compare_output(input).right);
+  output.kernel[512 + 7] += 0.05F;
+  EXPECT_EQ(compare_output(input).error.wrong_elements, 1) << "the other row has no such noise";
+}
+
 TEST(Compare, ALuckyNeighbourhoodIsGrantedWhatIsTypical) {
   // As a softmax of large logits: one value a row is large, and what eager errs by is a matter of luck.
   constexpr std::size_t kRows = 101, kColumns = 512;
@@ -116,6 +129,30 @@ TEST(Compare, FewNeighbourhoodsMayBeAsNoisyAsEagersWorst) {
   output.kernel[50 * kColumns + 9] = 4;
   for (std::size_t row = 1; row < 100; row += 5) output.kernel[row * kColumns] = 1.001F;  // in too many rows
   EXPECT_EQ(output.compare().error.wrong_elements, 20);
+}
+
+TEST(Compare, WhatIsLeftOfANeighbourhoodMayErrAsOthersDo) {
+  // As after a ReLU: most rows are near 1, a few are zeros but for one small value, where eager was lucky.
+  constexpr std::size_t kRows = 1000, kColumns = 256;
+  Planted output({kRows, kColumns});
+  output.reference.assign(kRows * kColumns, 1);
+  output.kernel.assign(kRows * kColumns, 1);
+  output.eager.assign(kRows * kColumns, 1 + 2e-7F);
+  const auto leave = [&](std::size_t row, float error) {
+    for (std::size_t i = row * kColumns; i < (row + 1) * kColumns; ++i)
+      output.reference[i] = output.kernel[i] = output.eager[i] = 0;
+    output.reference[row * kColumns + 7] = output.eager[row * kColumns + 7] = 6e-4F;
+    output.kernel[row * kColumns + 7] = 6e-4F + error;
+  };
+  leave(10, 1e-7F);
+  leave(500, 1e-7F);
+  EXPECT_TRUE(output.compare().right);
+  EXPECT_LE(output.compare().error.worst_of_tolerance, 1);
+  leave(500, 4e-6F);  // more than others err by
+  EXPECT_EQ(output.compare().error.wrong_elements, 2);
+  for (std::size_t row = 100; row < 105; ++row) leave(row, 1e-7F);  // in too many
+  leave(500, 1e-7F);
+  EXPECT_EQ(output.compare().error.wrong_elements, 7);
 }
 
 TEST(Compare, NonFiniteValuesMustMatchInPlace) {

@@ -57,6 +57,42 @@ TEST(GpuFindings, TheWorstIsTold) {
   EXPECT_EQ(judged(both).verdict, Verdict::crashed);
 }
 
+GpuReport sampled(GpuReport report) {
+  Json json = Json::parse(report.lines);
+  json["blocks"] = 256;
+  json["blocks_run"] = 20;
+  report.lines = json.dump() + "\n";
+  return report;
+}
+
+TEST(GpuFindings, ASampleTellsHowMuchWasRun) {
+  const GpuJudgement one = judged(sampled(report_with("out_of_bounds")));
+  EXPECT_TRUE(one.sample.is_sample);
+  EXPECT_EQ(one.sample.blocks_run, 20u);
+  EXPECT_EQ(one.sample.blocks, 256u);
+  EXPECT_EQ(one.verdict, Verdict::crashed) << "the blocks that ran are at fault";
+  EXPECT_FALSE(judged(report_with("out_of_bounds")).sample.is_sample);
+}
+
+TEST(GpuFindings, WhatFollowsASampleIsNotHeldAgainstTheKernel) {
+  GpuReport both = sampled(report_with("unused"));
+  Json first = Json::parse(both.lines);
+  first["findings"] = Json::array();
+  both.lines = first.dump() + "\n" + report_with("uninitialised").lines;
+  EXPECT_EQ(judged(both).verdict, Verdict::passed);
+  first["blocks_run"] = 256;
+  both.lines = first.dump() + "\n" + report_with("uninitialised").lines;
+  EXPECT_EQ(judged(both).verdict, Verdict::wrong);
+}
+
+TEST(GpuFindings, OnlyPlainStoresAreFinal) {
+  EXPECT_FALSE(blocks_work_together("\tst.global.f32 [%rd1], %f1;\n\tatom.shared.add.u32 %r1, [%r2], 1;\n"));
+  EXPECT_TRUE(blocks_work_together("\tatom.global.add.f32 %f1, [%rd1], %f2;\n"));
+  EXPECT_TRUE(blocks_work_together("\t@%p1 red.relaxed.gpu.global.add.f32 [%rd1], %f2;\n"));
+  EXPECT_TRUE(blocks_work_together("\tatom.add.f32 %f1, [%rd1], %f2;\n"));
+  EXPECT_FALSE(blocks_work_together("\tcall.uni my_atom.x;\n"));
+}
+
 TEST(GpuFindings, UnusedSharedMemoryIsANote) {
   const GpuJudgement found = judged(report_with("uninitialised", "shared memory"));
   EXPECT_EQ(found.verdict, Verdict::passed);

@@ -23,6 +23,32 @@ TEST(VgpuChecks, OutOfBoundsNamesLineThreadAndAllocation) {
   EXPECT_NE(found->message.find("byte 4000 of 'y', which has 4000 bytes"), std::string::npos) << found->message;
 }
 
+TEST(VgpuChecks, LaunchesThatAreLongOverRaceWithNothing) {
+  Rig rig;
+  rig.load_kernels();
+  float* x = rig.upload(std::vector<float>(1024, 1), "x");
+  float* y = rig.upload(std::vector<float>(1024, 1), "y");
+  EXPECT_TRUE(rig.run("saxpy", {4}, {256}, 0, 1024, 1.0f, x, y).findings.empty());
+  // The number by which shadows know a launch comes round; by then the elements have other blocks.
+  for (int i = 1; i < 4095; ++i) ASSERT_TRUE(rig.run("saxpy", {1}, {32}, 0, 32, 1.0f, x, y).findings.empty());
+  for (int i = 0; i < 3; ++i) {
+    const LaunchReport report = rig.run("saxpy", {8}, {128}, 0, 1024, 1.0f, x, y);
+    EXPECT_TRUE(report.findings.empty()) << findings_text(report);
+  }
+}
+
+TEST(VgpuChecks, AnotherTensorsShadowsAreNoFindings) {
+  Rig rig;
+  rig.load_kernels();
+  for (const unsigned threads : {256u, 128u, 64u}) {
+    float* x = rig.upload(std::vector<float>(1024, 1), "x");
+    float* y = rig.upload(std::vector<float>(1024, 1), "y");
+    const LaunchReport report = rig.run("saxpy", {1024 / threads}, {threads}, 0, 1024, 1.0f, x, y);
+    EXPECT_TRUE(report.findings.empty()) << findings_text(report);
+    ASSERT_TRUE(rig.device.release(x).ok() && rig.device.release(y).ok());
+  }
+}
+
 TEST(VgpuChecks, NullAndFreedPointers) {
   Rig rig;
   rig.load_kernels();
@@ -223,6 +249,29 @@ TEST(VgpuChecks, WarpsThatWriteOtherValuesToSharedMemoryRace) {
   const LaunchReport report = rig.run("twice", {1}, {64}, 0, out);
   ASSERT_EQ(report.findings.size(), 1u) << findings_text(report);
   EXPECT_EQ(report.findings[0].kind, "shared_race");
+}
+
+TEST(VgpuChecks, TimeoutEndsThreadsThatPollAndThenMeet) {
+  DeviceOptions options;
+  options.launch_deadline_seconds = 0.2;
+  Rig rig(options);
+  rig.load_text(std::string(kChecksHead) + R"(
+.visible .entry poll(.param .u64 flag) {
+  .reg .b32 %r<3>; .reg .b64 %rd1; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [flag];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p1, %r1, 0;
+AGAIN:
+  @%p1 atom.global.add.u32 %r2, [%rd1], 0;
+  bar.sync 0;
+  setp.lt.u32 %p2, %r1, 9999;
+  @%p2 bra AGAIN;
+  ret;
+})");
+  auto* flag = rig.upload(std::vector<std::uint32_t>(1, 0), "flag");
+  const LaunchReport report = rig.run("poll", {1}, {128}, 0, flag);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].kind, "timeout");
 }
 
 TEST(VgpuChecks, LanesThatWriteDifferentValuesToOnePlace) {

@@ -101,6 +101,73 @@ TEST(VgpuExecutor, BlocksThatWaitForEachOtherMakeProgress) {
   }
 }
 
+// Each block waits a while and then adds one to a place of its own.
+constexpr const char* kSlowBlocks = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry slow_blocks(.param .u64 places, .param .u32 rounds) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  .reg .pred %p;
+  ld.param.u64 %rd0, [places];
+  ld.param.u32 %r0, [rounds];
+loop:
+  add.u32 %r0, %r0, -1;
+  setp.ne.u32 %p, %r0, 0;
+  @%p bra loop;
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  add.u64 %rd1, %rd0, %rd1;
+  ld.global.u32 %r2, [%rd1];
+  add.u32 %r2, %r2, 1;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+
+// Which blocks of a launch ran, and that none ran twice.
+std::vector<int> blocks_that_ran(bool checks, double sample_seconds, unsigned blocks, unsigned rounds, LaunchReport& report) {
+  DeviceOptions options;
+  options.checks = checks;
+  options.sample_seconds = sample_seconds;
+  options.threads = 2;
+  Rig rig(options);
+  rig.load_text(kSlowBlocks);
+  int* places = rig.upload(std::vector<int>(blocks, 0), "places");
+  report = rig.run("slow_blocks", {blocks}, {1}, 0, places, rounds);
+  EXPECT_TRUE(report.ok()) << findings_text(report);
+  std::vector<int> ran;
+  for (int i = 0; i < static_cast<int>(blocks); ++i) {
+    EXPECT_LE(places[i], 1) << i;
+    if (places[i] == 1) ran.push_back(i);
+  }
+  EXPECT_EQ(ran.size(), report.blocks_run);
+  EXPECT_EQ(report.blocks, blocks);
+  return ran;
+}
+
+TEST(VgpuExecutor, ASampleOfALaunchEndsEarlyAndComesFromAllOver) {
+  constexpr unsigned kBlocks = 100000, kRounds = 20000;
+  LaunchReport report;
+  const std::vector<int> checked = blocks_that_ran(true, 0.4, kBlocks, kRounds, report);
+  EXPECT_TRUE(report.sampled());
+  EXPECT_LT(report.seconds, 20);
+  ASSERT_GT(checked.size(), 8u);
+  EXPECT_EQ(checked.front(), 0);
+  EXPECT_EQ(checked.back(), static_cast<int>(kBlocks) - 1) << "edges are in the last block";
+  EXPECT_GT(std::count_if(checked.begin(), checked.end(), [](int each) { return each > static_cast<int>(kBlocks) / 4; }), 2);
+  // Neighbours share what caches hold, so that counters of a sample are those of the first blocks.
+  const std::vector<int> counted = blocks_that_ran(false, 0.2, kBlocks, kRounds, report);
+  EXPECT_TRUE(report.sampled());
+  EXPECT_EQ(counted.back(), static_cast<int>(counted.size()) - 1);
+}
+
+TEST(VgpuExecutor, ASampleWithTimeEnoughIsTheWholeLaunch) {
+  LaunchReport report;
+  EXPECT_EQ(blocks_that_ran(true, 600, 500, 10, report).size(), 500u);
+  EXPECT_FALSE(report.sampled());
+}
+
 TEST(VgpuExecutor, CallsDirectRecursiveAndByAddress) {
   Rig rig;
   rig.load_kernels();

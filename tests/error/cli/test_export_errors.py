@@ -11,15 +11,18 @@ from cli import Kernelwright, assert_refused  # noqa: E402
 from cli import shared_cache  # noqa: E402, F401: fixtures
 from exported import copy_of_problem, plant_winner  # noqa: E402
 
+FOR_GPUS = ("cuda-c", "cute", "triton", "tilelang")
+FORMS = ("torch", "cpp", "kernelbench", "hub")
+
 
 @pytest.fixture(scope="module")
 def planted(shared_cache, tmp_path_factory):
-    """Runs with a winner that passed, one that did not, and one for a GPU."""
+    """Runs with a winner that passed, one that did not, and some in other languages."""
     folder = tmp_path_factory.mktemp("planted")
     kw = Kernelwright(folder / "home", shared_cache)
     problem = copy_of_problem("scale_relu.py", folder)
     runs = {"good": plant_winner(kw, problem, "scale_relu_plain.cpp"), "failed": plant_winner(kw, problem, "scale_relu_plain.cpp", verdict="wrong"),
-            "gpu": plant_winner(kw, problem, "scale_relu_plain.cpp", dsl="cuda-c")}
+            **{dsl: plant_winner(kw, problem, "scale_relu_plain.cpp", dsl=dsl) for dsl in (*FOR_GPUS, "opencl")}}
     return kw, folder, runs, problem
 
 
@@ -33,10 +36,18 @@ def test_what_is_asked_for_has_to_be_there(planted, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_kernel_that_never_ran_on_its_machine_is_refused(planted, tmp_path):
+@pytest.mark.parametrize("dsl", FOR_GPUS)
+def test_a_kernel_that_never_ran_on_its_machine_is_refused(planted, tmp_path, dsl):
     kw, _, runs, _ = planted
-    for form in ("torch", "cpp", "kernelbench", "hub"):
-        assert_refused(kw("export", runs["gpu"], "--as", form, folder=tmp_path), "cuda-c", "a100", "estimated")
+    for form in FORMS:
+        assert_refused(kw("export", runs[dsl], "--as", form, folder=tmp_path), dsl, "a100", "estimated", f"kernelwright show {runs[dsl]} --kernel 0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kernel_in_opencl_is_refused(planted, tmp_path):
+    kw, _, runs, _ = planted
+    for form in FORMS:
+        assert_refused(kw("export", runs["opencl"], "--as", form, folder=tmp_path), "OpenCL C", "exports are packages around C++")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -77,7 +77,7 @@ class SessionErrorTest : public ::testing::Test {
   static Session make() {
     SessionOptions options;
     options.mode = testing::sandbox_mode();
-    return std::move(Session::create(*problem_, built_->outcome.kernel->object, false, options)).value();
+    return std::move(Session::create(*problem_, *built_->outcome.kernel, options)).value();
   }
   Answered<CallReport> call(Misdeed what, milliseconds deadline = kLong) {
     std::vector<float> x(16, 1);
@@ -163,7 +163,9 @@ TEST_F(SessionErrorTest, AForgedCrashIsAFailureWhateverItsFields) {
 TEST_F(SessionErrorTest, AnObjectThatIsNotThereCannotBeLaunched) {
   SessionOptions options;
   options.mode = testing::sandbox_mode();
-  auto session = Session::create(*problem_, (built_->folder.path() / "absent.so").string(), false, options);
+  CompiledKernel absent;
+  absent.object = (built_->folder.path() / "absent.so").string();
+  auto session = Session::create(*problem_, absent, options);
   ASSERT_TRUE(session.ok());
   const auto launched = session->launch(kLong);
   EXPECT_TRUE(!launched.ok() || !launched->ok());

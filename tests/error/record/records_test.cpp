@@ -48,8 +48,15 @@ TEST(ProblemError, EveryFieldIsNeeded) {
   const Json whole = testing::vector_problem(3);
   for (const auto& [name, value] : whole.items()) {
     const std::string field = name;
+    if (field == "call") continue;  // archives written before files with ModelNew have none
     EXPECT_NE(complaint<ProblemDescription>(whole, [&](Json& j) { j.erase(field); }).find(field), std::string::npos);
   }
+}
+
+TEST(ProblemError, AnArchivedProblemMayNotTellHowItIsCalled) {
+  Json json = testing::vector_problem(3);
+  json.erase("call");
+  EXPECT_TRUE(json.get<ProblemDescription>().call.is_null());
 }
 
 TEST(EvaluationError, AMissingKeyOrTimingIsNamed) {

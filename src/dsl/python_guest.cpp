@@ -1,0 +1,75 @@
+#include "dsl/python_guest.h"
+
+#include <regex>
+
+#include <fmt/format.h>
+
+namespace kw {
+
+Json python_section(const ProblemDescription& problem, const PythonBuild& build, const std::optional<SessionGpu>& gpu) {
+  Json arguments = Json::array();
+  for (const auto* argument : problem.arguments()) arguments.push_back(*argument);
+  return {{"call", problem.call},
+          {"arguments", arguments},
+          {"file", build.file},
+          {"triton", build.triton},
+          {"allow_torch", build.allow_torch},
+          {"movement_is_work", build.movement_is_work},
+          {"extensions", build.folder + "/extensions"},
+          {"triton_cache", build.folder + "/triton"},
+          {"gpu", gpu ? gpu->build.gpu : ""},
+          {"checks", gpu && gpu->checks},
+          {"counters", gpu && gpu->counters}};
+}
+
+RunFailure failure_from_fault(const Json& message, const std::string& stage) {
+  RunFailure failure;
+  const std::string verdict = message.at("verdict").get<std::string>();
+  for (const Verdict each : {Verdict::forbidden, Verdict::compile_failed, Verdict::out_of_memory, Verdict::wrong})
+    if (name_of(each) == verdict) failure.verdict = each;
+  failure.diagnosis = {stage,
+                       message.at("summary").get<std::string>(),
+                       message.at("place").get<std::string>(),
+                       message.at("evidence").get<std::vector<std::string>>(),
+                       message.at("hint").get<std::string>(),
+                       ""};
+  return failure;
+}
+
+RunFailure failure_from_operator(const Json& message, const std::string& stage) {
+  RunFailure failure;
+  failure.verdict = Verdict::forbidden;
+  failure.diagnosis = {stage,
+                       fmt::format("PyTorch's own operator {} does work in forward()", message.at("name").get<std::string>()),
+                       message.at("place").get<std::string>(),
+                       {},
+                       "compute it in a kernel of your own, or say --allow-torch: the verdict then tells what PyTorch did",
+                       ""};
+  return failure;
+}
+
+void explain_python_end(RunFailure& failure, const std::string& file) {
+  static const std::regex line(R"re(File "[^"]*candidate\.py", line (\d+))re");
+  std::smatch found;
+  auto& diagnosis = failure.diagnosis;
+  if (std::regex_search(failure.errors, found, line)) diagnosis.place = fmt::format("{}:{}", file, found[1].str());
+  if (failure.errors.find("Fatal Python error: Segmentation fault") == std::string::npos) return;
+  diagnosis.evidence.clear();
+  diagnosis.hint =
+      "inputs are read-only memory with guards around it: writing into one, or past an end, ends so. Otherwise look for a wild "
+      "pointer in native code";
+}
+
+Result<WatchedCall> watched_call(const Json& message) {
+  return read_fields("the guest's message", [&] {
+    WatchedCall watched;
+    watched.in_force = message.at("in_force").get<bool>();
+    watched.seconds = message.at("nanoseconds").get<double>() * 1e-9;
+    for (const auto& each : message.at("operators"))
+      watched.operators.push_back({each.at("name"), each.at("calls"), each.at("nanoseconds").get<double>() * 1e-9, each.at("line"),
+                                   each.at("movement").get<bool>()});
+    return watched;
+  });
+}
+
+}  // namespace kw
