@@ -69,12 +69,23 @@ Kernel kernel_of_model(std::string source, const std::string& dsl, const std::ve
   return kernel;
 }
 
+WrittenKernel ask_for_kernel(Desk& desk, const TaskBrief& brief, Desk::Question question, const std::vector<std::string>& claims) {
+  question.again = fmt::format("Answer again, with one complete ```{} block that defines exactly {} and nothing else.",
+                               desk.library().words().fence, brief.declaration);
+  CodeAnswer found;
+  const auto fault = desk.ask(question, [&](const Exchange& exchange) {
+    found = code_of_answer(exchange.answer, exchange.finish, brief.declaration, brief.on_gpu());
+    if (!found.fault) desk.note(found.mended);
+    return found.fault;
+  });
+  if (fault) return {{}, fault};
+  return {kernel_of_model(std::move(found.code), brief.dsl, claims, desk.model().name()), std::nullopt};
+}
+
 WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& task) {
   const bool compact = desk.compact();
   Desk::Question question{
       .role = "translator", .values = values_of(brief, desk.library(), compact), .answer_tokens = kKernelTokens};
-  question.again = fmt::format("Answer again, with one complete ```{} block that defines exactly {} and nothing else.",
-                               desk.library().words().fence, brief.declaration);
   question.seed = task.seed;
   std::vector<std::string> lines, claims;
   for (const Strategy& strategy : task.strategies) {
@@ -94,14 +105,7 @@ WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& t
   }
   question.values["failed"] = failed;
 
-  CodeAnswer found;
-  const auto fault = desk.ask(question, [&](const Exchange& exchange) {
-    found = code_of_answer(exchange.answer, exchange.finish, brief.declaration, brief.on_gpu());
-    if (!found.fault) desk.note(found.mended);
-    return found.fault;
-  });
-  if (fault) return {{}, fault};
-  return {kernel_of_model(std::move(found.code), brief.dsl, claims, desk.model().name()), std::nullopt};
+  return ask_for_kernel(desk, brief, std::move(question), claims);
 }
 
 }  // namespace kw

@@ -23,6 +23,9 @@ struct WrittenKernel {
 
 WrittenKernel translate(Desk& desk, const TaskBrief& brief, const Translation& task);
 
+// The answer to a question that asks for one whole kernel with these claims.
+WrittenKernel ask_for_kernel(Desk& desk, const TaskBrief& brief, Desk::Question question, const std::vector<std::string>& claims);
+
 // A kernel of a model's text, with the knobs that it declares.
 Kernel kernel_of_model(std::string source, const std::string& dsl, const std::vector<std::string>& claims,
                        const std::string& author);
