@@ -336,13 +336,15 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
   return {"0", value.dtype, false};
 }
 
-Expr Emitter::emit_view(const Value& value, const Index& index) {
+Index behind_view(const Value& view, const Index& index) {
   Index inner;
-  for (const auto& map : value.map)
+  for (const auto& map : view.map)
     inner.push_back(map.out_dim < 0 ? Affine(map.offset)
                                     : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-  return emit(value.operands[0], inner);
+  return inner;
 }
+
+Expr Emitter::emit_view(const Value& value, const Index& index) { return emit(value.operands[0], behind_view(value, index)); }
 
 Expr Emitter::emit_iota(const Affine& position) {
   const VarId vector = vector_variable(position);

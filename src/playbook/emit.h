@@ -66,6 +66,9 @@ struct ReduceStyle {
   bool masked_tails = false;  // what is left of a row is one vector of which some lanes count
 };
 
+// Where an element of a view is in what it looks at.
+Index behind_view(const Value& view, const Index& index);
+
 class Emitter {
  public:
   // `reserved` are names that the generated code must not use: the problem's.

@@ -421,11 +421,7 @@ Emitter::Place Emitter::place_of(ValueId id, const Index& index) {
   if (value.kind == ValueKind::reshape)
     return place_of(value.operands[0], unflatten(flatten(index, value.shape), graph_.shape(value.operands[0])));
   if (value.kind != ValueKind::view) return {};
-  Index inner;
-  for (const auto& map : value.map)
-    inner.push_back(map.out_dim < 0 ? Affine(map.offset)
-                                    : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-  return place_of(value.operands[0], inner);
+  return place_of(value.operands[0], behind_view(value, index));
 }
 
 bool Emitter::emit_pick(const Value& value, const Index& index, Expr& result) {

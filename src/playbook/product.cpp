@@ -39,11 +39,7 @@ class OperandWalk {
         add_leaf(value.name, value.dtype, value.shape, value.strides, index);
         return;
       case ValueKind::view: {
-        Index inner;
-        for (const auto& map : value.map)
-          inner.push_back(map.out_dim < 0 ? Affine(map.offset)
-                                          : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-        visit(value.operands[0], inner);
+        visit(value.operands[0], behind_view(value, index));
         return;
       }
       case ValueKind::reshape:

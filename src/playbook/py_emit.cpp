@@ -285,11 +285,7 @@ PyExpr PyEmitter::emit_new(ValueId id, const Index& index) {
       return {wide, DType::i64, is_block(index), depth_of(index)};
     }
     case ValueKind::view: {
-      Index inner;
-      for (const auto& map : value.map)
-        inner.push_back(map.out_dim < 0 ? Affine(map.offset)
-                                        : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-      return emit(value.operands[0], inner);
+      return emit(value.operands[0], behind_view(value, index));
     }
     case ValueKind::reshape:
       return emit(value.operands[0], unflatten(flatten(index, value.shape), graph.shape(value.operands[0])));
@@ -333,11 +329,7 @@ Emitter::Place PyEmitter::place_of(ValueId id, const Index& index) {
     return {value.name, at, value.dtype, true};
   }
   if (value.kind == ValueKind::view) {
-    Index inner;
-    for (const auto& map : value.map)
-      inner.push_back(map.out_dim < 0 ? Affine(map.offset)
-                                      : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-    return place_of(value.operands[0], inner);
+    return place_of(value.operands[0], behind_view(value, index));
   }
   if (value.kind == ValueKind::reshape)
     return place_of(value.operands[0], unflatten(flatten(index, value.shape), graph.shape(value.operands[0])));

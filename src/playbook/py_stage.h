@@ -2,6 +2,7 @@
 // that fill the buffers of its roots.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -100,6 +101,30 @@ void store_roots(PyWriter& writer, PyKernel& kernel, const Stage& stage, const I
 void write_running(PyWriter& writer, PyKernel& kernel, ValueId root, ValueId scan, const Affine& row);
 // Elements of the longest reduction that is the same for a whole row; 0: the innermost dimension is not reduced.
 std::int64_t longest_row(const PyWriter& writer, const Stage& stage);
+// Takes every stage: a lane or thread does an element of a root, or a row where rows are reduced or scanned. `begin` writes how the
+// `count` of them are shared out and gives the number of one; it may open blocks of the text and tells how many.
+struct FlatPlace {
+  Affine at;
+  int opened = 0;
+};
+bool write_flat(PyWriter& writer, const Stage& stage, const std::function<FlatPlace(PyKernel& kernel, std::int64_t count)>& begin);
+
+// What products in both languages are written with: sizes, where operands lie, and what follows the product.
+class PyProduct {
+ protected:
+  PyProduct(PyWriter& writer, const Stage& stage);
+  // Of floats, which sums in float32 serve.
+  static bool writes(const PyWriter& writer, const Stage& stage);
+  [[nodiscard]] bool in_memory(std::size_t operand) const;
+  // Stores the stage's roots at an index of the product, whose value there is `sum` in float32.
+  void finish_at(PyKernel& kernel, const Index& index, PyExpr sum);
+  PyWriter& writer_;
+  const Stage& stage_;
+  const Value& value_;
+  PyKernel kernel_;
+  PyEmitter& e_;
+  std::int64_t batches_, rows_, columns_, depth_;
+};
 std::string ceil_div(std::int64_t count, const std::string& each);
 std::int64_t next_power_of_two(std::int64_t count);
 // Strategies that shape plans, by what pools for GPUs call them; and the other way round.

@@ -98,11 +98,7 @@ std::string strided_load(StageWriter& writer, ValueId value, const Index& index,
   Index at = index;
   while (emitter.buffer_of(value) == nullptr && writer.graph.at(value).kind == ValueKind::view) {
     const Value& view = writer.graph.at(value);
-    Index inner;
-    for (const auto& map : view.map)
-      inner.push_back(map.out_dim < 0 ? Affine(map.offset)
-                                      : at[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
-    at = std::move(inner);
+    at = behind_view(view, at);
     value = view.operands[0];
   }
   const Value& source = writer.graph.at(value);

@@ -8,14 +8,11 @@
 namespace kw {
 namespace {
 
-class TileLangProduct {
+class TileLangProduct : PyProduct {
  public:
-  TileLangProduct(PyWriter& writer, const Stage& stage)
-      : writer_(writer), stage_(stage), value_(writer.graph.at(stage.anchor)), kernel_(writer.kernel("product")), e_(kernel_.e) {
-    batches_ = value_.shape[0];
-    rows_ = value_.shape[1];
-    columns_ = value_.shape[2];
-    depth_ = writer.graph.shape(value_.operands[0])[2];
+  TileLangProduct(PyWriter& writer, const Stage& stage) : PyProduct(writer, stage) {}
+  static bool writes(const PyWriter& writer, const Stage& stage) {
+    return PyProduct::writes(writer, stage) && writer.wants("shared_tile");
   }
 
   bool write() {
@@ -65,13 +62,6 @@ class TileLangProduct {
     if (stage_.roots[0] != stage_.anchor) kernel_.claim("fuse_tile_epilogue");
     for (const std::size_t operand : {0U, 1U})
       if (!in_memory(operand)) kernel_.claim("fuse_tile_prologue");
-  }
-
-  [[nodiscard]] bool in_memory(std::size_t operand) const {
-    PyKernel probe = writer_.kernel("probe");
-    Index index;
-    for (const char* name : {"b", "r", "k"}) index.push_back(Affine::variable(probe.e.position(name, {0, 1 << 20}, kAlongRows)));
-    return probe.e.place_of(value_.operands[operand], index).found;
   }
 
   // A tile of an operand: elements that are next to each other by threads that are; zeros outside.
@@ -130,33 +120,15 @@ class TileLangProduct {
     e_.open(fmt::format("if {} < {}:", column, columns_));
     const Index index{batch, Affine::variable(e_.position(row, {0, rows_ - 1}, 0)),
                       Affine::variable(e_.position(column, {0, columns_ - 1}, 0))};
-    PyExpr sum{fmt::format("sums[i * {} + j]", tn_), DType::f32, false, e_.depth()};
-    if (value_.dtype != DType::f32) sum = e_.converted(sum, value_.dtype);
-    e_.provide(stage_.anchor, index, sum);
-    const Shape& from = writer_.graph.shape(stage_.anchor);
-    for (const ValueId root : stage_.roots) {
-      const Shape& to = writer_.graph.shape(root);
-      const Index at = from == to ? index : e_.unflatten(PyEmitter::flatten(index, from), to);
-      const PyExpr value = e_.emit(root, at);
-      e_.store(writer_.buffer(root), at, value);
-    }
+    finish_at(kernel_, index, {fmt::format("sums[i * {} + j]", tn_), DType::f32, false, e_.depth()});
     for (int opened = 0; opened < 4; ++opened) e_.close();
   }
 
-  PyWriter& writer_;
-  const Stage& stage_;
-  const Value& value_;
-  PyKernel kernel_;
-  PyEmitter& e_;
-  std::int64_t batches_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
   std::string bm_ = "16", bn_ = "16", bk_ = "16", tm_ = "1", tn_ = "1";
 };
 
 bool write_tilelang_product(PyWriter& writer, const Stage& stage) {
-  if (stage.anchor < 0 || writer.graph.at(stage.anchor).kind != ValueKind::product || !writer.wants("shared_tile")) return false;
-  const DType dtype = writer.graph.dtype(stage.anchor);
-  if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16) return false;
-  return TileLangProduct(writer, stage).write();
+  return TileLangProduct::writes(writer, stage) && TileLangProduct(writer, stage).write();
 }
 
 }  // namespace

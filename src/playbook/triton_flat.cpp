@@ -36,66 +36,6 @@ VarId lanes(PyKernel& kernel, const std::string& block, std::int64_t count, cons
   return e.position(name, {0, count - 1}, kAlongColumns, fmt::format("({} < {})", name, count));
 }
 
-// Each lane one element of the root, or, in a stage with reductions of rows, one row.
-bool write_lanes(PyWriter& writer, const Stage& stage, const TritonFlat& form) {
-  const bool scans = stage.anchor >= 0 && writer.graph.at(stage.anchor).kind == ValueKind::scan;
-  const auto inner = writer.graph.shape(stage.roots[0]).size() - stage.row_dims.size();
-  const bool rows = stage.anchor < 0 && stage.has_reductions && inner > 0;
-  const bool together = stage.anchor < 0;
-  std::vector<Stage> parts;
-  for (const ValueId root : stage.roots) {
-    if (together && !parts.empty()) {
-      parts.back().roots.push_back(root);
-      continue;
-    }
-    parts.push_back(stage);
-    parts.back().roots = {root};
-  }
-  for (const Stage& part : parts) {
-    PyKernel kernel = writer.kernel(scans                                       ? "running"
-                                    : rows                                      ? "row_each"
-                                    : stage.anchor >= 0 || stage.has_reductions ? "element"
-                                                                                : "pointwise");
-    PyEmitter& e = kernel.e;
-    writer.choose_warps(kernel, 4);
-    const std::string block = block_of(kernel, form);
-    const Shape& shape = writer.graph.shape(part.roots[0]);
-    Shape counted = shape;
-    if (rows) counted = shape_of_dims(shape, stage.row_dims);
-    if (scans) {
-      const Value& scan = writer.graph.at(stage.anchor);
-      counted = scan.shape;
-      counted[static_cast<std::size_t>(scan.dims[0])] = 1;
-    }
-    const std::int64_t count = numel(counted);
-    std::string program = "tl.program_id(0)";
-    kernel.grid = {ceil_div(count, block)};
-    if (form.persistent) {
-      kernel.claim("persistent");
-      kernel.grid = {fmt::format("{} * {}", writer.gpu.sms, kernel.knob("KW_WAVES", 4, {1, 2, 4, 8}))};
-      program = e.unique("piece");
-      e.open(fmt::format("for {} in range(tl.program_id(0), {}, tl.num_programs(0)):", program, ceil_div(count, block)));
-    }
-    const Affine at = Affine::variable(lanes(kernel, block, count, program));
-    if (scans) {
-      write_running(writer, kernel, part.roots[0], stage.anchor, at);
-    } else if (rows) {
-      Index index = with_dims(Index(shape.size()), stage.row_dims, e.unflatten(at, counted));
-      for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-        if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end())
-          index[static_cast<std::size_t>(d)] = Affine::variable(e.open_loop("k", shape[static_cast<std::size_t>(d)]));
-      store_roots(writer, kernel, part, index);
-      for (std::size_t i = 0; i < inner; ++i) e.close();
-    } else {
-      store_roots(writer, kernel, part, e.unflatten(at, shape));
-    }
-    if (form.persistent) e.close();
-    if (!writer.finish(kernel)) return false;
-    writer.done(part);
-  }
-  return true;
-}
-
 bool write_triton_flat(PyWriter& writer, const Stage& stage) {
   TritonFlat form;
   if (stage.anchor < 0 && !stage.has_reductions) {
@@ -108,7 +48,16 @@ bool write_triton_flat(PyWriter& writer, const Stage& stage) {
     form.unrolled = writer.wants("unroll_items") && many;
     form.persistent = writer.wants("persistent") && many;
   }
-  return write_lanes(writer, stage, form);
+  return write_flat(writer, stage, [&](PyKernel& kernel, std::int64_t count) -> FlatPlace {
+    const std::string block = block_of(kernel, form);
+    kernel.grid = {ceil_div(count, block)};
+    if (!form.persistent) return {Affine::variable(lanes(kernel, block, count, "tl.program_id(0)"))};
+    kernel.claim("persistent");
+    kernel.grid = {fmt::format("{} * {}", writer.gpu.sms, kernel.knob("KW_WAVES", 4, {1, 2, 4, 8}))};
+    const std::string piece = kernel.e.unique("piece");
+    kernel.e.open(fmt::format("for {} in range(tl.program_id(0), {}, tl.num_programs(0)):", piece, ceil_div(count, block)));
+    return {Affine::variable(lanes(kernel, block, count, piece)), 1};
+  });
 }
 
 // The dimension that some operand lies along in memory, where that is not the last; -1: none.

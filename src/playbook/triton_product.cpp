@@ -8,15 +8,10 @@
 namespace kw {
 namespace {
 
-class Product {
+class TritonProduct : PyProduct {
  public:
-  Product(PyWriter& writer, const Stage& stage)
-      : writer_(writer), stage_(stage), value_(writer.graph.at(stage.anchor)), kernel_(writer.kernel("product")), e_(kernel_.e) {
-    batches_ = value_.shape[0];
-    rows_ = value_.shape[1];
-    columns_ = value_.shape[2];
-    depth_ = writer.graph.shape(value_.operands[0])[2];
-  }
+  TritonProduct(PyWriter& writer, const Stage& stage) : PyProduct(writer, stage) {}
+  using PyProduct::writes;
 
   bool write() {
     choose();
@@ -35,7 +30,7 @@ class Product {
     sum_up(batch, row, column);
     const Index index{batch, row, column};
     if (split_) return store_parts(index) && add_up();
-    finish_at(kernel_, index, "sums");
+    finish_at(kernel_, index, {"sums", DType::f32, true, e_.depth()});
     return writer_.finish(kernel_);
   }
 
@@ -89,13 +84,6 @@ class Product {
     if (!direct) kernel_.claim("fuse_tile_prologue");
   }
 
-  [[nodiscard]] bool in_memory(int operand) const {
-    PyKernel probe = writer_.kernel("probe");
-    Index index;
-    for (const char* name : {"b", "r", "k"}) index.push_back(Affine::variable(probe.e.position(name, {0, 1 << 20}, kAlongRows)));
-    return probe.e.place_of(value_.operands[static_cast<std::size_t>(operand)], index).found;
-  }
-
   // Which block this program does: columns of blocks in groups of rows, so that operands are found in the cache again.
   void place(const std::string& down, const std::string& across) {
     e_.line("tile = tl.program_id(0)");
@@ -141,21 +129,6 @@ class Product {
     e_.close();
   }
 
-  // What follows the product, at an index of it.
-  void finish_at(PyKernel& kernel, const Index& index, const std::string& sums) {
-    PyEmitter& e = kernel.e;
-    PyExpr sum{sums, DType::f32, true, e.depth()};
-    if (value_.dtype != DType::f32) sum = e.converted(sum, value_.dtype);
-    e.provide(stage_.anchor, index, sum);
-    const Shape& from = writer_.graph.shape(stage_.anchor);
-    for (const ValueId root : stage_.roots) {
-      const Shape& to = writer_.graph.shape(root);
-      const Index at = from == to ? index : e.unflatten(PyEmitter::flatten(index, from), to);
-      PyExpr value = e.emit(root, at);
-      e.store(writer_.buffer(root), at, value);
-    }
-  }
-
   bool store_parts(const Index& index) {
     const std::int64_t count = batches_ * rows_ * columns_;
     partial_ = writer_.scratch("partial", DType::f32, fmt::format("KW_SPLIT * {}", count));
@@ -176,26 +149,17 @@ class Product {
     kernel.e.open("for part in range(0, KW_SPLIT):");
     kernel.e.line(fmt::format("sums += tl.load({} + part * {} + i, mask=(i < {}), other=0)", partial_, count, count));
     kernel.e.close();
-    finish_at(kernel, kernel.e.unflatten(Affine::variable(at), value_.shape), "sums");
+    finish_at(kernel, kernel.e.unflatten(Affine::variable(at), value_.shape), {"sums", DType::f32, true, kernel.e.depth()});
     if (stage_.roots[0] != stage_.anchor) kernel.claim("fuse_tile_epilogue");
     return writer_.finish(kernel);
   }
 
-  PyWriter& writer_;
-  const Stage& stage_;
-  const Value& value_;
-  PyKernel kernel_;
-  PyEmitter& e_;
-  std::int64_t batches_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
   std::string bm_, bn_, bk_, factor_, precision_, partial_;
   bool tensor_ = false, split_ = false;
 };
 
 bool write_product(PyWriter& writer, const Stage& stage) {
-  if (stage.anchor < 0 || writer.graph.at(stage.anchor).kind != ValueKind::product) return false;
-  const DType dtype = writer.graph.dtype(stage.anchor);
-  if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16) return false;
-  return Product(writer, stage).write();
+  return TritonProduct::writes(writer, stage) && TritonProduct(writer, stage).write();
 }
 
 }  // namespace
