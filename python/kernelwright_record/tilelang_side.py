@@ -17,7 +17,7 @@ def prepare(spec):
     try:
         import tilelang
     except ModuleNotFoundError as error:
-        raise Refusal(f"the Python of the compile step has no package '{error.name}'", "tools/setup --tilelang installs it") from None
+        raise Refusal(f"the Python of the compile step has no package '{error.name}'", "tools/setup installs it") from None
     global _target
     _target = tilelang.tvm.target.Target({"kind": "cuda", "arch": f"sm_{spec['capability']}"})
     lazy = tilelang.jit

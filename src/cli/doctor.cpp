@@ -182,7 +182,7 @@ Result<int> run_doctor(const DoctorOptions& options, Output& output) {
   look("nvcc", program("nvcc", {"nvcc", "--version"}, "compiling CUDA kernels", "install the CUDA toolkit"));
   look("a GPU", gpu());
   look("Triton", python_package("Triton", "triton", "Triton kernels", ".venv/bin/pip install triton"));
-  look("TileLang", python_package("TileLang", "tilelang", "TileLang kernels", "tools/setup --tilelang"));
+  look("TileLang", python_package("TileLang", "tilelang", "TileLang kernels", "tools/setup"));
   look("CuTe", python_package("CuTe headers", "nvidia-cutlass", "CuTe kernels", ".venv/bin/pip install nvidia-cutlass"));
   look("a model", model());
 

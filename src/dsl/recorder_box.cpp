@@ -53,11 +53,8 @@ Result<std::vector<std::string>> ask_python(const std::vector<std::string>& name
 Result<std::string> python_packages(const std::vector<std::string>& names) {
   KW_TRY(const auto lines, ask_python(names));
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (lines[i + 2].ends_with(" -")) {
-      const bool optional = names[i] == "tilelang";
-      return bad_input(fmt::format("this Python has no package '{}'", names[i]),
-                       optional ? "tools/setup --tilelang installs it" : "run tools/setup, which installs it into .venv");
-    }
+    if (lines[i + 2].ends_with(" -"))
+      return bad_input(fmt::format("this Python has no package '{}'", names[i]), "run tools/setup, which installs it into .venv");
   return fmt::format("{}", fmt::join(lines.begin() + 2, lines.end(), ", "));
 }
 
