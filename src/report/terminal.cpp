@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/demangle.h"
 #include "report/numbers.h"
 
 namespace kw {
@@ -170,7 +171,7 @@ std::string text_of(const EstimateRecord& estimate, const Paint& paint) {
                       human_seconds(estimate.floor_seconds), 100 * estimate.share_of_ceiling);
   for (std::size_t i = 0; i < std::min(estimate.launches.size(), kMostLaunches); ++i) {
     const LaunchEstimate& each = estimate.launches[i];
-    text += fmt::format("  {:<10}{}{}  <<<{}, {}>>>  {}, {}\n", "launch", each.kernel.substr(0, 60),
+    text += fmt::format("  {:<10}{}{}  <<<{}, {}>>>  {}, {}\n", "launch", without_parameters(each.kernel).substr(0, 60),
                         each.launches > 1 ? fmt::format(" ({} times)", each.launches) : "", fmt::join(each.grid, "x"),
                         fmt::join(each.block, "x"), human_seconds(each.seconds), each.limiting);
     std::vector<std::string> shares;

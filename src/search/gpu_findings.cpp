@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/demangle.h"
+
 namespace kw {
 namespace {
 
@@ -37,7 +39,7 @@ ProfileRecord estimate_profile(const EstimateRecord& estimate) {
   Finding limit;
   limit.kind = "limited_by";
   limit.text = fmt::format("limited by {} ({}, {:.0f}% of the speed of light, an estimate)", longest.limiting,
-                           longest.kernel.substr(0, 60), 100 * longest.share_of_speed_of_light);
+                           without_parameters(longest.kernel).substr(0, 60), 100 * longest.share_of_speed_of_light);
   limit.weight = estimate.seconds > 0 ? longest.seconds / estimate.seconds : 0;
   for (const LimitAdvice& advice : kAdvice)
     if (advice.resource == longest.limiting) limit.levers.assign(advice.levers.begin(), advice.levers.end());
