@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "agent/migrator.h"
-#include "profile/disassembly.h"
 #include "profile/loops.h"
 #include "record/dsl_place.h"
 #include "search/coder.h"
 #include "search/counterparts.h"
 #include "search/kernel_outputs.h"
+#include "search/machine_code.h"
 #include "search/one_kernel.h"
 #include "search/task_brief.h"
 #include "search/trials.h"
@@ -46,7 +46,7 @@ Result<CodeView> view_of(const Candidate& candidate) {
     view.ptx_lines = ptx_code_lines(ptx);
     return view;
   }
-  KW_TRY(const Disassembly disassembly, disassemble(kernel.object));
+  KW_TRY(const Disassembly disassembly, disassembly_of(kernel));
   const CodeText code = code_text(disassembly);
   view.assembly_lines = code.assembly_lines;
   view.hot_loop_lines = code.hot_loop_lines;

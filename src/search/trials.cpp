@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "profile/findings.h"
 #include "search/gpu_findings.h"
+#include "search/machine_code.h"
 #include "search/profile_kernel.h"
 #include "strategy/alignment.h"
 #include "strategy/code_lines.h"
@@ -63,19 +64,6 @@ CompileOutcome unwritten(const Individual& individual) {
   outcome.diagnosis.stage = "write";
   outcome.diagnosis.summary = individual.diagnosis;
   return outcome;
-}
-
-// The machine code of a kernel: of all that it launches, where it is several objects.
-Result<Disassembly> disassembly_of(const CompiledKernel& kernel) {
-  if (!kernel.opencl) return disassemble(kernel.object);
-  Disassembly all;
-  for (const std::string& object : kernel.opencl->code) {
-    KW_TRY(Disassembly one, disassemble(object));
-    all.isa = one.isa;
-    std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
-    std::move(one.data.begin(), one.data.end(), std::back_inserter(all.data));
-  }
-  return all;
 }
 
 }  // namespace

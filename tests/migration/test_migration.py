@@ -27,7 +27,15 @@ def test_a_product_from_cuda_to_cpp(tmp_path):
     assert "__global__" not in out.read_text()
 
 
-# One for each DSL that the two above leave out, each for another family.
+def test_a_product_from_opencl_to_cpp(tmp_path):
+    if "opencl" not in dsls_here():
+        pytest.skip("there is no OpenCL here")
+    out = tmp_path / "matmul.cpp"
+    assert_carried(*migrate("matmul.py", TESTS / "honest" / "matmul_local_tiles.cl", "opencl", "cpp", out))
+    assert "kw:launch" not in out.read_text()
+
+
+# One for each DSL that those above leave out, each for another family.
 @pytest.mark.parametrize(("target", "problem", "kernel", "has"), [
     ("triton", "layer_norm.py", "layer_norm_two_pass.cpp", "@triton.jit"),
     ("tilelang", "scale_relu.py", "scale_relu_parallel.cpp", "@tilelang.jit"),
