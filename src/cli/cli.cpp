@@ -259,6 +259,7 @@ int run_cli(int argc, char** argv) {
   add_migrate_options(*migrate_command, migrate, json);
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
+  runs_command->add_flag("--parts", runs.parts, "list the searches on sub-problems of larger ones, too");
   runs_command->add_flag("--json", json, "print one JSON object");
   auto* show_command = app.add_subcommand("show", "one search: its winner, its lineage, and what was tried");
   show_command->add_option("run", show.run, "the run's number, as 'kernelwright runs' lists it")->required();

@@ -232,6 +232,7 @@ def test_the_list_searches_sorts_and_compares(browser, home, address, width):
     assert page.evaluate("[...document.querySelectorAll('tbody .col-id')].map(e => e.innerText)").count(ids["part"]) == 0
     page.click(".list-head input[type=checkbox]")
     page.wait("document.querySelectorAll('tbody tr').length === 10")
+    assert f"part of run {ids['parts']}" in page.evaluate("document.querySelector('tbody').textContent")
     page.click(".list-head input[type=checkbox]")
     page.evaluate("(e => { e.value = 'rms refine'; e.dispatchEvent(new Event('input')); })(document.querySelector('input[type=search]'))")
     assert page.evaluate("[...document.querySelectorAll('tbody .col-id')].map(e => e.innerText)") == [ids["other"]]
