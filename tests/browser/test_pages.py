@@ -150,6 +150,17 @@ def test_labels_of_the_plots_do_not_stand_on_each_other(browser, home):
         page.close()
 
 
+def test_no_label_of_a_plot_is_cut_off(browser, home, address):
+    outside = """[...document.querySelectorAll('.drawing')].flatMap(box => { const b = box.getBoundingClientRect(); return [...box.querySelectorAll('text')].filter(t => {
+        const r = t.getBoundingClientRect(); return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1 || r.bottom > b.bottom + 1; }).map(t => t.textContent); })"""
+    _, ids, folder = home
+    pages = [*(f"file://{folder}/{name}.html" for name in ("one", "gpu", "parts", "large")), f"{address}/compare?a={ids['one']}&b={ids['large']}"]
+    for width, url in itertools.product(WIDTHS, pages):
+        page = browser.page(width).open(url, "document.querySelector('.drawing text.mark')")
+        assert page.evaluate(outside) == [], (width, url)
+        page.close()
+
+
 def test_names_of_slanting_lines_do_not_stand_on_each_other(browser, home):
     # In a frame that is turned as the names are: where each begins and ends along its line, and how far it is from the others' lines.
     overlaps = """(() => { const names = [...document.querySelectorAll('.roofline .ceiling-name')].map(t => { const m = t.transform.baseVal.consolidate().matrix;

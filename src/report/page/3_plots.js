@@ -216,7 +216,11 @@ function progressPlot(run) {
 }
 
 function drawProgress(series, width, height) {
-  const box = { left: 46, right: width - (width < 460 ? 58 : 86), top: 26, bottom: height - 50 };
+  const isNarrow = width < 460;
+  // The names stand right of the plot; crosses have a line a series between the plot and its axis.
+  const margin = (isNarrow ? 58 : 86) + (series.length > 1 ? 22 : 0);
+  const foot = 14 + 7 * (series.length - 1);
+  const box = { left: 46, right: width - margin, top: 26, bottom: height - 36 - foot };
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   const most = Math.max(2, ...series.map(({ run }) => run.kernels.length)) - 1;
   const levels = series.flatMap(({ run }) => run.kernels.filter(isTimed).map((each) => each.speedup));
@@ -229,11 +233,11 @@ function drawProgress(series, width, height) {
   const Y = inLogs ? logarithmic(yFrom, high, box.bottom, box.top) : linear(yFrom, high, box.bottom, box.top);
   const xTicks = roundTicks(0, most, clamp(width / 90, 3, 8)).filter(Number.isInteger).map((tick) => [X(tick), tickText(tick)]);
   const yTicks = (inLogs ? logTicks(yFrom, high) : roundTicks(0, high, 5)).map((tick) => [Y(tick), `${tickText(tick)}×`]);
-  svg.append(grid([], yTicks, box), s("g", { transform: "translate(0,14)" }, axes(xTicks, [], box, "evaluation", "")),
+  svg.append(grid([], yTicks, box), s("g", { transform: `translate(0,${foot})` }, axes(xTicks, [], box, "evaluation", "")),
     axes([], yTicks, { ...box, bottom: box.bottom + 999 }, "", series[0].run.isEstimated ? `times faster than ${series[0].run.reference}, estimates` : "times faster than eager"));
   const marks = [];
   const labels = [{ at: Y(1), text: series[0].run.referenceInShort, kind: "baseline", y: Y(1) }];
-  if (compile > 0) labels.push({ at: Y(compile), text: width < 460 ? "compile" : "torch.compile", kind: "baseline", y: Y(compile) });
+  if (compile > 0) labels.push({ at: Y(compile), text: isNarrow ? "compile" : "torch.compile", kind: "baseline", y: Y(compile) });
   series.forEach(({ run, name }, number) => {
     const group = s("g", { class: `series series-${number}` });
     let best = 0;
