@@ -10,6 +10,7 @@
 
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/help_format.h"
 #include "cli/manual.h"
 #include "cli/view_commands.h"
 #include "search/coder.h"
@@ -221,6 +222,7 @@ int run_cli(int argc, char** argv) {
   CLI::App app{"Kernelwright: a faster kernel for a PyTorch module, proven right and honestly measured.", "kernelwright"};
   app.set_version_flag("--version", fmt::format("kernelwright {}", kVersion));
   app.require_subcommand(1);
+  app.formatter(help_format());
   app.footer(
       "Examples:\n"
       "  kernelwright optimize problems/level1/50_rms_norm.py --time 60s\n"

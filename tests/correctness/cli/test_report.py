@@ -325,7 +325,11 @@ def test_every_command_shows_examples_in_its_help(kw_alone):
     for command in commands:
         names = [[command, each] for each in {"model": ["fetch", "serve", "test"], "vgpu": ["run", "profile"]}.get(command, [])] or [[command]]
         for name in names:
-            assert re.search(r"Examples?:\n  .*kernelwright", kw_alone(*name, "--help").out), f"{name} has no example"
+            said = kw_alone(*name, "--help").out
+            assert re.search(r"Examples?:\n  .*kernelwright", said), f"{name} has no example"
+            options = said[said.index("Options:"):said.index("Example")]
+            assert max(map(len, options.splitlines())) <= 100, f"{name} does not fit a terminal"
+            assert " in [" not in options, f"{name} shows how a value is checked"
 
 
 def test_the_man_page_and_the_completions_know_every_command(kw_alone):
