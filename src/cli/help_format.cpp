@@ -29,7 +29,9 @@ class HelpFormat : public CLI::Formatter {
     const std::string value = value_shown(*option);
     return (value.empty() ? "" : " " + value) + (option->get_required() && !option->get_positional() ? " (required)" : "");
   }
-  std::string make_option_desc(const CLI::Option* option) const override { return wrapped(option->get_description(), kDescriptions); }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), kDescriptions);
+  }
 };
 
 }  // namespace

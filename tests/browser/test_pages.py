@@ -170,6 +170,9 @@ def test_names_of_slanting_lines_do_not_stand_on_each_other(browser, home):
         page = browser.page(width).open(f"file://{home[2]}/one.html", DRAWN)
         assert page.evaluate("document.querySelectorAll('.roofline .ceiling-name').length") >= 2
         assert page.evaluate(overlaps) == []
+        # Nor do they reach into the band, where the kernels are.
+        assert page.evaluate("""(b => [...document.querySelectorAll('.roofline .ceiling-name')].filter(t => { const r = t.getBoundingClientRect(); return r.left < b.left && r.right > b.left + 4; })
+            .map(t => t.textContent))(document.querySelector('.roofline .band').getBoundingClientRect())""") == []
         page.close()
 
 

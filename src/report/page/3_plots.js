@@ -124,7 +124,7 @@ function drawRoofline(run, width, height) {
 
   const half = clamp((box.right - box.left) * 0.13, 34, 90);
   const middle = clamp(X(intensity), box.left + half + 4, box.right - half - 4);
-  const [lines, names] = inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom) : flatCeilings(roof, Y, box, yTo);
+  const [lines, names] = inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom, middle - half) : flatCeilings(roof, Y, box, yTo);
   // Inside of the band sideways is time: the roof of this problem is level there, and no kernel seems to stand above it.
   svg.append(s("g", { class: "ceilings" }, lines), s("rect", { class: "band", x: middle - half, y: box.top, width: 2 * half, height: box.bottom - box.top }),
     s("g", { class: "ceilings" }, s("line", { class: "bound", x1: middle - half, x2: middle + half, y1: Y(bound), y2: Y(bound) }), names));
@@ -155,8 +155,8 @@ function drawRoofline(run, width, height) {
   return [svg, interactive(run, svg, marks)];
 }
 
-// Bandwidths rise, peaks are level; the two that bound this problem are drawn heavier.
-function ceilings(roof, X, Y, box, xFrom, xTo, yFrom) {
+// Bandwidths rise, peaks are level; the two that bound this problem are drawn heavier. Names of rising ones end where the band begins: without their rate, or not at all.
+function ceilings(roof, X, Y, box, xFrom, xTo, yFrom, bandFrom) {
   const lines = [];
   const names = [];
   const top = Math.max(...roof.compute.map((each) => each.gflops));
@@ -171,15 +171,18 @@ function ceilings(roof, X, Y, box, xFrom, xTo, yFrom) {
     const to = Math.min(xTo, top / each.gbytes);
     if (to <= from) continue;
     lines.push(s("line", { class: each.kind, x1: X(from), y1: Y(each.gbytes * from), x2: X(to), y2: Y(each.gbytes * to) }));
-    const text = `${each.name} ${rateText(each.gbytes, "B/s")}`;
-    const length = text.length * 6.2 * Math.cos(slope);
+    const lengthOf = (words) => words.length * 6.2 * Math.cos(slope);
+    const full = `${each.name} ${rateText(each.gbytes, "B/s")}`;
     // Close below another line: the name stands below its own line, or, where that place is taken too, further along or nowhere.
     const apart = (other) => (other ? (Y(each.gbytes) - Y(other.gbytes)) * Math.cos(slope) : Infinity);
     const distance = apart(above);
     const isBelow = distance < 15;
     const start = above && above.isBelow && distance < 30 ? Math.max(X(from * 1.12), above.end + 6) : X(from * 1.12);
+    const text = start < bandFrom && start + lengthOf(full) > bandFrom ? each.name : full;
+    const length = lengthOf(text);
     const isCrowded = isBelow && rising[index + 1] && -apart(rising[index + 1]) < 28;
-    if (each.kind === "thin" && (isCrowded || start + length > X(to))) continue;
+    const isInBand = start < bandFrom && start + length > bandFrom;
+    if (each.kind === "thin" && (isCrowded || isInBand || start + length > X(to))) continue;
     names.push(s("text", { class: "ceiling-name", transform: `translate(${start},${Y(each.gbytes * from) + (start - X(from)) * Math.tan(slope) + (isBelow ? 13 : -5)}) rotate(${(slope * 180) / Math.PI})` }, text));
     above = { gbytes: each.gbytes, end: start + length, isBelow };
   }
