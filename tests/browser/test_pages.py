@@ -117,6 +117,19 @@ def test_a_kernel_that_is_slower_is_not_called_faster(browser, home, tmp_path):
         page.close()
 
 
+def test_a_pair_that_was_disturbed_does_not_hide_the_interval(browser, home, tmp_path):
+    text = (home[2] / "one.html").read_text()
+    data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    told = json.loads(data[1])
+    told["run"]["confirmed"]["comparisons"][0]["ratios"] += [500.0, 0.01]
+    (tmp_path / "far.html").write_text(text[:data.start(1)] + json.dumps(told).replace("<", "\\u003c") + text[data.end(1):])
+    page = browser.page(1024, 900).open(f"file://{tmp_path}/far.html", f"{DRAWN} && document.querySelectorAll('.distribution svg').length === 3")
+    assert page.evaluate("document.querySelectorAll('.distribution .beyond').length") == 2
+    assert page.evaluate("Math.min(...[...document.querySelectorAll('.distribution .interval')].map(e => e.getBoundingClientRect().width))") > 60
+    assert page.errors == []
+    page.close()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_sub_problems_lead_to_their_runs(browser, home, address, width):
     _, ids, folder = home
