@@ -48,14 +48,30 @@ def does_work(name, schema, movement_is_work):
     return movement_is_work or not (name.startswith("aten::") and base in _MOVEMENT)
 
 
-def take_away(report, movement_is_work):
-    """From here on every operator that does work calls `report` with its name, on all threads. It cannot be undone: nothing refers to the
-    registrations any more, and PyTorch's own kernels cannot be reached below them."""
+def namespace_of(name):
+    return name.partition("::")[0]
+
+
+def own_operators(folder):
+    """Asked before the candidate is loaded: a function that tells whether an operator is one of its extensions in `folder`, in a namespace that
+    PyTorch does not have. What such an operator calls of PyTorch's is taken away like everywhere."""
+    known = frozenset(map(namespace_of, torch._C._dispatch_get_all_op_names()))
+    prefix = f"debug: registered at {folder}/"
+
+    def is_own(name):
+        return namespace_of(name) not in known and any(line.startswith(prefix) for line in torch._C._dispatch_dump(name).splitlines())
+
+    return is_own
+
+
+def take_away(report, movement_is_work, is_own):
+    """From here on every operator that does work calls `report` with its name, on all threads; the candidate's own stay. It cannot be undone:
+    nothing refers to the registrations any more, and PyTorch's own kernels cannot be reached below them."""
     registrations = torch._C._dispatch_get_registrations_for_dispatch_key
     for key in (*_COMPUTING_KEYS, *_OTHER_LAYOUTS, "CompositeImplicitAutograd"):
         for name in registrations(key):
-            namespace = name.partition("::")[0]
-            if namespace in _LEFT_ALONE:
+            namespace = namespace_of(name)
+            if namespace in _LEFT_ALONE or is_own(name):
                 continue
             if key == "CompositeImplicitAutograd" and not base_of(name).startswith(_COMPUTING_COMPOSITES):
                 continue
@@ -84,9 +100,9 @@ def line_in(file, frame=None):
 class Watch(TorchDispatchMode):
     """What PyTorch's operators do while it is in force: calls, time and line of each that does work, and of what moves data."""
 
-    def __init__(self, file):
+    def __init__(self, file, is_own):
         super().__init__()
-        self._file, self._clock = file, time.perf_counter_ns
+        self._file, self._is_own, self._clock = file, is_own, time.perf_counter_ns
         self.used = {}
         self.marks = 0
 
@@ -97,7 +113,7 @@ class Watch(TorchDispatchMode):
         name = operator._schema.name
         if name == "aten::empty" and not args[0]:
             self.marks += 1
-        if does_work(name, operator._schema, True):
+        if does_work(name, operator._schema, True) and not self._is_own(operator.name()):
             entry = self.used.setdefault(name, {"name": name, "calls": 0, "nanoseconds": 0, "line": line_in(self._file),
                                                 "movement": base_of(name) in _MOVEMENT})
             entry["calls"] += 1

@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 from . import extensions, virtual_cuda
 from .candidate import Candidate, Fault, fault_of, one_line, seed_everything
 from .memory import Buffers
-from .operators import Watch, line_in, take_away
+from .operators import Watch, line_in, own_operators, take_away
 
 _CONTROL, _SPEC, _DATA = 3, 4, 5
 _MOST = 1 << 17
@@ -51,7 +51,7 @@ class Guest:
         self._taken_away = self._watched = False
         self._kept, self._before = {}, {}
         self._clock = time.perf_counter_ns
-        self._device = None
+        self._device = self._is_own = None
 
     def addresses(self):
         return self._buffers.regions
@@ -62,6 +62,7 @@ class Guest:
         extensions.import_only(self._python["extensions"])
         if not self._python["allow_torch"]:
             sys.addaudithook(self._no_way_around_pytorch())
+        self._is_own = own_operators(self._python["extensions"])
         self._candidate.load()
 
     def _no_way_around_pytorch(self):
@@ -97,7 +98,7 @@ class Guest:
             self._pristine = self._candidate.build(order["weights_seed"])
             if not self._python["allow_torch"] and not self._taken_away:
                 self._taken_away = True
-                take_away(self._forbid, self._python["movement_is_work"])
+                take_away(self._forbid, self._python["movement_is_work"], self._is_own)
         try:  # what a module packs at its first call belongs to the weights that it had then
             self._model = copy.deepcopy(self._pristine)
         except Exception:  # noqa: BLE001: it holds what cannot be copied
@@ -126,7 +127,7 @@ class Guest:
                    for slot in set(slots)}
         watch = None
         if order["poison"] and not self._watched:
-            self._watched, watch = True, Watch(self._candidate.path)
+            self._watched, watch = True, Watch(self._candidate.path, self._is_own)
         self._before, self._kept = self._kept, {}
         seed_everything(0)
         nanoseconds, results = [], {}

@@ -69,13 +69,13 @@ Result<std::optional<RunRecord>> RunArchive::find(std::string_view id) const {
   return std::optional(std::move(run));
 }
 
-Result<std::vector<RunSummary>> RunArchive::list(int limit) const {
+Result<std::vector<RunSummary>> RunArchive::list(int limit, SubProblems parts) const {
   KW_TRY(auto query,
          database_->prepare(
              "SELECT r.id, r.record, r.created_at, r.updated_at, count(i.run), coalesce(sum(i.verdict = 'passed'), 0), "
              "coalesce(max(json_extract(i.record, '$.speedup')), 0) FROM runs r LEFT JOIN individuals i ON i.run = r.id "
-             "WHERE json_extract(r.record, '$.options.part_of') IS NULL GROUP BY r.id ORDER BY r.id DESC LIMIT ?1"));
-  query.bind(1, std::int64_t{limit});
+             "WHERE ?2 OR json_extract(r.record, '$.options.part_of') IS NULL GROUP BY r.id ORDER BY r.id DESC LIMIT ?1"));
+  query.bind(1, std::int64_t{limit}).bind(2, std::int64_t{parts == SubProblems::with});
   std::vector<RunSummary> summaries;
   for (;;) {
     KW_TRY(const bool row, query.step());

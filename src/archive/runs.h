@@ -34,6 +34,9 @@ struct Numbered {
   std::int64_t limit = 0;
 };
 
+// Searches on sub-problems belong to the run that split its problem, and there may be dozens of them.
+enum class SubProblems { with, without };
+
 class RunArchive {
  public:
   explicit RunArchive(const Database& database) : database_(&database) {}
@@ -41,7 +44,7 @@ class RunArchive {
   // Gives it an id; its problem and its machine must have been put before.
   Result<RunRecord> start(const RunRecord& run);
   Result<std::optional<RunRecord>> find(std::string_view id) const;
-  Result<std::vector<RunSummary>> list(int limit = 50) const;  // newest first; without searches on sub-problems
+  Result<std::vector<RunSummary>> list(int limit = 50, SubProblems parts = SubProblems::without) const;  // newest first
   // Searches on problems of this name, sub-problems too; oldest first.
   [[nodiscard]] Result<std::vector<RunRecord>> of_problem(std::string_view name) const;
   // Searches on the sub-problems of a run, in order.

@@ -10,6 +10,7 @@
 
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/help_format.h"
 #include "cli/manual.h"
 #include "cli/view_commands.h"
 #include "search/coder.h"
@@ -221,6 +222,7 @@ int run_cli(int argc, char** argv) {
   CLI::App app{"Kernelwright: a faster kernel for a PyTorch module, proven right and honestly measured.", "kernelwright"};
   app.set_version_flag("--version", fmt::format("kernelwright {}", kVersion));
   app.require_subcommand(1);
+  app.formatter(help_format());
   app.footer(
       "Examples:\n"
       "  kernelwright optimize problems/level1/50_rms_norm.py --time 60s\n"
@@ -259,6 +261,7 @@ int run_cli(int argc, char** argv) {
   add_migrate_options(*migrate_command, migrate, json);
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
+  runs_command->add_flag("--parts", runs.parts, "list the searches on sub-problems of larger ones, too");
   runs_command->add_flag("--json", json, "print one JSON object");
   auto* show_command = app.add_subcommand("show", "one search: its winner, its lineage, and what was tried");
   show_command->add_option("run", show.run, "the run's number, as 'kernelwright runs' lists it")->required();

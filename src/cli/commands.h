@@ -98,6 +98,7 @@ Result<int> run_bench(const BenchOptions& options, Output& output);
 
 struct RunsOptions {
   int limit = 20;
+  bool parts = false;  // searches on sub-problems, too
 };
 Result<int> run_runs(const RunsOptions& options, Output& output);
 

@@ -11,6 +11,7 @@
 #include "base/shell.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/help_format.h"
 
 namespace kw {
 namespace {
@@ -116,7 +117,7 @@ std::string roff_options(const CLI::App& command) {
   for (const CLI::Option* option : options_of(command)) {
     std::string name = fmt::format("{}", fmt::join(flags_of(*option), ", "));
     if (name.empty()) name = option->get_name();
-    if (takes_value(*option) && !option->get_positional()) name += " " + option->get_type_name();
+    if (takes_value(*option) && !option->get_positional()) name += " " + value_shown(*option);
     text += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(option->get_description()));
   }
   return text;

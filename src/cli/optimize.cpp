@@ -183,7 +183,7 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
 
 Result<int> run_runs(const RunsOptions& options, Output& output) {
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
-  KW_TRY(const auto summaries, archive.runs().list(options.limit));
+  KW_TRY(const auto summaries, archive.runs().list(options.limit, options.parts ? SubProblems::with : SubProblems::without));
   Json json = Json::array();
   std::vector<RunListing> rows;
   for (const RunSummary& summary : summaries) {

@@ -22,7 +22,7 @@ Result<Answers::Text> Answers::runs() const {
   Json list = Json::array();
   if (std::error_code code; fs::exists(archive_, code)) {
     KW_TRY(Archive archive, Archive::open_to_read(archive_));
-    KW_TRY(const auto summaries, archive.runs().list(kMostRuns));
+    KW_TRY(const auto summaries, archive.runs().list(kMostRuns, SubProblems::with));
     for (const RunSummary& summary : summaries)
       list.push_back(
           listing_json(summary, summary.run.state == "running" && is_under_way(archive_.parent_path() / "locks", summary.run.id)));

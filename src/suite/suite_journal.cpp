@@ -40,6 +40,7 @@ Result<SuiteJournal> SuiteJournal::open(const fs::path& folder, const SuiteRecor
                        "use another folder with --out, or begin anew with --again");
     // Rows of problems that are not in the folder any more say nothing about it.
     journal.record_.under_way = there->under_way;
+    journal.record_.torch_version = there->torch_version;
     for (SuiteRow& row : there->rows)
       if (std::ranges::find(wanted.problems, row.problem) != wanted.problems.end()) journal.record_.rows.push_back(std::move(row));
   }

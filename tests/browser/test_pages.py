@@ -117,6 +117,19 @@ def test_a_kernel_that_is_slower_is_not_called_faster(browser, home, tmp_path):
         page.close()
 
 
+def test_a_pair_that_was_disturbed_does_not_hide_the_interval(browser, home, tmp_path):
+    text = (home[2] / "one.html").read_text()
+    data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    told = json.loads(data[1])
+    told["run"]["confirmed"]["comparisons"][0]["ratios"] += [500.0, 0.01]
+    (tmp_path / "far.html").write_text(text[:data.start(1)] + json.dumps(told).replace("<", "\\u003c") + text[data.end(1):])
+    page = browser.page(1024, 900).open(f"file://{tmp_path}/far.html", f"{DRAWN} && document.querySelectorAll('.distribution svg').length === 3")
+    assert page.evaluate("document.querySelectorAll('.distribution .beyond').length") == 2
+    assert page.evaluate("Math.min(...[...document.querySelectorAll('.distribution .interval')].map(e => e.getBoundingClientRect().width))") > 60
+    assert page.errors == []
+    page.close()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_sub_problems_lead_to_their_runs(browser, home, address, width):
     _, ids, folder = home
@@ -150,6 +163,17 @@ def test_labels_of_the_plots_do_not_stand_on_each_other(browser, home):
         page.close()
 
 
+def test_no_label_of_a_plot_is_cut_off(browser, home, address):
+    outside = """[...document.querySelectorAll('.drawing')].flatMap(box => { const b = box.getBoundingClientRect(); return [...box.querySelectorAll('text')].filter(t => {
+        const r = t.getBoundingClientRect(); return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1 || r.bottom > b.bottom + 1; }).map(t => t.textContent); })"""
+    _, ids, folder = home
+    pages = [*(f"file://{folder}/{name}.html" for name in ("one", "gpu", "parts", "large")), f"{address}/compare?a={ids['one']}&b={ids['large']}"]
+    for width, url in itertools.product(WIDTHS, pages):
+        page = browser.page(width).open(url, "document.querySelector('.drawing text.mark')")
+        assert page.evaluate(outside) == [], (width, url)
+        page.close()
+
+
 def test_names_of_slanting_lines_do_not_stand_on_each_other(browser, home):
     # In a frame that is turned as the names are: where each begins and ends along its line, and how far it is from the others' lines.
     overlaps = """(() => { const names = [...document.querySelectorAll('.roofline .ceiling-name')].map(t => { const m = t.transform.baseVal.consolidate().matrix;
@@ -159,6 +183,9 @@ def test_names_of_slanting_lines_do_not_stand_on_each_other(browser, home):
         page = browser.page(width).open(f"file://{home[2]}/one.html", DRAWN)
         assert page.evaluate("document.querySelectorAll('.roofline .ceiling-name').length") >= 2
         assert page.evaluate(overlaps) == []
+        # Nor do they reach into the band, where the kernels are.
+        assert page.evaluate("""(b => [...document.querySelectorAll('.roofline .ceiling-name')].filter(t => { const r = t.getBoundingClientRect(); return r.left < b.left && r.right > b.left + 4; })
+            .map(t => t.textContent))(document.querySelector('.roofline .band').getBoundingClientRect())""") == []
         page.close()
 
 
@@ -232,6 +259,7 @@ def test_the_list_searches_sorts_and_compares(browser, home, address, width):
     assert page.evaluate("[...document.querySelectorAll('tbody .col-id')].map(e => e.innerText)").count(ids["part"]) == 0
     page.click(".list-head input[type=checkbox]")
     page.wait("document.querySelectorAll('tbody tr').length === 10")
+    assert f"part of run {ids['parts']}" in page.evaluate("document.querySelector('tbody').textContent")
     page.click(".list-head input[type=checkbox]")
     page.evaluate("(e => { e.value = 'rms refine'; e.dispatchEvent(new Event('input')); })(document.querySelector('input[type=search]'))")
     assert page.evaluate("[...document.querySelectorAll('tbody .col-id')].map(e => e.innerText)") == [ids["other"]]

@@ -64,11 +64,12 @@ def test_every_problem_is_there(browser, results, width, dark):
     assert page.evaluate("document.querySelectorAll('table.suite tbody tr').length") == 120
     assert page.evaluate("document.querySelectorAll('.suite .dots circle').length") == 113
     assert page.evaluate("document.querySelectorAll('.suite .dots .cross').length") == 7
-    for words in ("geometric mean", "median", "113 of 120", "fast_p", "none passed: </script>"):
+    for words in ("PyTorch 2.9.0", "geometric mean", "median", "113 of 120", "fast_p", "none passed: </script>"):
         assert words in page.text(), words
     assert page.evaluate("document.title") == "set - Kernelwright" and page.errors == []
     assert [url for url in page.requests if not url.startswith(("file://", "data:"))] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than its window"
+    assert page.evaluate("[...document.querySelectorAll('.wide')].every(e => e.scrollWidth <= e.clientWidth)"), "the table is wider than its panel"
     page.close()
 
 

@@ -42,6 +42,12 @@ def test_every_room_has_a_readme_of_at_most_a_page():
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_tour_leads_through_every_room():
+    rooms = {f"src/{path.parts[1]}/" for path in project_files() if path.parts[0] == "src" and len(path.parts) > 2}
+    assert rooms
+    assert not rooms - set(paths_mentioned(read_text("docs/tour.md"))), "rooms that docs/tour.md does not name"
+
+
 def test_the_reader_finds_what_it_should():
     text = "see `src/base/` and `src/record/problem.h`, not `a/b`\n```\nsrc/archive/   SQLite\n  tests/ bench/\n```\n`tests/*.cpp`\n"
     assert paths_mentioned(text) == ["src/base/", "src/record/problem.h", "src/archive/", "tests/"]

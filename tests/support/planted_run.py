@@ -141,6 +141,8 @@ def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=Fals
         run["options"]["dsl"] = dsl
     elif dsl:
         run["options"].update(dsl=dsl, machine="a100")
+        for each in made:
+            each.pop("ratios", None)  # nothing was timed
         run.update(confirmed=None, reference="the plain kernel", reference_seconds=EAGER, ceilings={
             "gpu_name": "NVIDIA A100-SXM4-80GB", "memory_gbytes_per_second": 2039, "l2_gbytes_per_second": 7219.2, "peak_name": "fp32", "peak_gflops": 19500})
         if done:
@@ -180,7 +182,7 @@ def conclude(db, number, run, best, made, rng):
     verdict = {"verdict": "passed", "checks": [{"distribution": "scaled", "weights": "fresh", "seed": 5, "threads": 2, "passed": True, "outputs": [
         {"output": "out", "max_error": 1.08e-6, "max_error_eager": 9.2e-7, "rms_error": 1e-8, "rms_error_eager": 1e-8, "worst_of_tolerance": 0.05, "wrong_elements": 0, "elements": 10485760}]}] * 18,
         "notes": [], "sandbox": "bubblewrap", "precision": "float32", "repeat": "", "compile_seconds": 1, "run_seconds": 1, "compare_seconds": 1}
-    versions = {"compiler": "g++ 12.2.0", "flags": "-O3 -march=native -fopenmp", "torch": run["torch_version"], "evaluator": "1"}
+    versions = {"compiler": "g++ 12.2.0", "flags": "-O3 -march=native -fopenmp -ffile-prefix-map=/a/folder/that/nobody/has=/another/one", "torch": run["torch_version"], "evaluator": "1"}
     db.execute("INSERT INTO evaluations (key, problem_hash, machine_id, kernel_hash, kernel_source, kernel_file, dsl, knobs, precision, sandbox, threads, versions, verdict, verdict_record, timing, "
                "created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'kernel.cpp', 'cpp', ?, 'float32', 'bubblewrap', 2, ?, 'passed', ?, ?, ?, ?)",
                (f"planted {number}", run["problem_hash"], run["machine_id"], hashlib.sha256(text.encode()).hexdigest(), text, json.dumps(best["proposal"]["knobs"], separators=(",", ":"), sort_keys=True),

@@ -124,7 +124,7 @@ function drawRoofline(run, width, height) {
 
   const half = clamp((box.right - box.left) * 0.13, 34, 90);
   const middle = clamp(X(intensity), box.left + half + 4, box.right - half - 4);
-  const [lines, names] = inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom) : flatCeilings(roof, Y, box, yTo);
+  const [lines, names] = inFlops ? ceilings(roof, X, Y, box, xFrom, xTo, yFrom, middle - half) : flatCeilings(roof, Y, box, yTo);
   // Inside of the band sideways is time: the roof of this problem is level there, and no kernel seems to stand above it.
   svg.append(s("g", { class: "ceilings" }, lines), s("rect", { class: "band", x: middle - half, y: box.top, width: 2 * half, height: box.bottom - box.top }),
     s("g", { class: "ceilings" }, s("line", { class: "bound", x1: middle - half, x2: middle + half, y1: Y(bound), y2: Y(bound) }), names));
@@ -155,8 +155,8 @@ function drawRoofline(run, width, height) {
   return [svg, interactive(run, svg, marks)];
 }
 
-// Bandwidths rise, peaks are level; the two that bound this problem are drawn heavier.
-function ceilings(roof, X, Y, box, xFrom, xTo, yFrom) {
+// Bandwidths rise, peaks are level; the two that bound this problem are drawn heavier. Names of rising ones end where the band begins: without their rate, or not at all.
+function ceilings(roof, X, Y, box, xFrom, xTo, yFrom, bandFrom) {
   const lines = [];
   const names = [];
   const top = Math.max(...roof.compute.map((each) => each.gflops));
@@ -171,15 +171,18 @@ function ceilings(roof, X, Y, box, xFrom, xTo, yFrom) {
     const to = Math.min(xTo, top / each.gbytes);
     if (to <= from) continue;
     lines.push(s("line", { class: each.kind, x1: X(from), y1: Y(each.gbytes * from), x2: X(to), y2: Y(each.gbytes * to) }));
-    const text = `${each.name} ${rateText(each.gbytes, "B/s")}`;
-    const length = text.length * 6.2 * Math.cos(slope);
+    const lengthOf = (words) => words.length * 6.2 * Math.cos(slope);
+    const full = `${each.name} ${rateText(each.gbytes, "B/s")}`;
     // Close below another line: the name stands below its own line, or, where that place is taken too, further along or nowhere.
     const apart = (other) => (other ? (Y(each.gbytes) - Y(other.gbytes)) * Math.cos(slope) : Infinity);
     const distance = apart(above);
     const isBelow = distance < 15;
     const start = above && above.isBelow && distance < 30 ? Math.max(X(from * 1.12), above.end + 6) : X(from * 1.12);
+    const text = start < bandFrom && start + lengthOf(full) > bandFrom ? each.name : full;
+    const length = lengthOf(text);
     const isCrowded = isBelow && rising[index + 1] && -apart(rising[index + 1]) < 28;
-    if (each.kind === "thin" && (isCrowded || start + length > X(to))) continue;
+    const isInBand = start < bandFrom && start + length > bandFrom;
+    if (each.kind === "thin" && (isCrowded || isInBand || start + length > X(to))) continue;
     names.push(s("text", { class: "ceiling-name", transform: `translate(${start},${Y(each.gbytes * from) + (start - X(from)) * Math.tan(slope) + (isBelow ? 13 : -5)}) rotate(${(slope * 180) / Math.PI})` }, text));
     above = { gbytes: each.gbytes, end: start + length, isBelow };
   }
@@ -216,7 +219,11 @@ function progressPlot(run) {
 }
 
 function drawProgress(series, width, height) {
-  const box = { left: 46, right: width - (width < 460 ? 58 : 86), top: 26, bottom: height - 50 };
+  const isNarrow = width < 460;
+  // The names stand right of the plot; crosses have a line a series between the plot and its axis.
+  const margin = (isNarrow ? 58 : 86) + (series.length > 1 ? 22 : 0);
+  const foot = 14 + 7 * (series.length - 1);
+  const box = { left: 46, right: width - margin, top: 26, bottom: height - 36 - foot };
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   const most = Math.max(2, ...series.map(({ run }) => run.kernels.length)) - 1;
   const levels = series.flatMap(({ run }) => run.kernels.filter(isTimed).map((each) => each.speedup));
@@ -229,11 +236,11 @@ function drawProgress(series, width, height) {
   const Y = inLogs ? logarithmic(yFrom, high, box.bottom, box.top) : linear(yFrom, high, box.bottom, box.top);
   const xTicks = roundTicks(0, most, clamp(width / 90, 3, 8)).filter(Number.isInteger).map((tick) => [X(tick), tickText(tick)]);
   const yTicks = (inLogs ? logTicks(yFrom, high) : roundTicks(0, high, 5)).map((tick) => [Y(tick), `${tickText(tick)}×`]);
-  svg.append(grid([], yTicks, box), s("g", { transform: "translate(0,14)" }, axes(xTicks, [], box, "evaluation", "")),
+  svg.append(grid([], yTicks, box), s("g", { transform: `translate(0,${foot})` }, axes(xTicks, [], box, "evaluation", "")),
     axes([], yTicks, { ...box, bottom: box.bottom + 999 }, "", series[0].run.isEstimated ? `times faster than ${series[0].run.reference}, estimates` : "times faster than eager"));
   const marks = [];
   const labels = [{ at: Y(1), text: series[0].run.referenceInShort, kind: "baseline", y: Y(1) }];
-  if (compile > 0) labels.push({ at: Y(compile), text: width < 460 ? "compile" : "torch.compile", kind: "baseline", y: Y(compile) });
+  if (compile > 0) labels.push({ at: Y(compile), text: isNarrow ? "compile" : "torch.compile", kind: "baseline", y: Y(compile) });
   series.forEach(({ run, name }, number) => {
     const group = s("g", { class: `series series-${number}` });
     let best = 0;

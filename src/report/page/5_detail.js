@@ -122,14 +122,19 @@ function diagnosisView(kernel) {
     details.hint ? h("p", { class: "hint" }, details.hint) : null);
 }
 
-// Speedups within pairs as dots, with the interval and its centre.
-function distribution({ name, ratios, interval, speedup }) {
-  const all = (ratios || []).concat([interval.low, interval.high]);
+// Speedups within pairs as dots, with the interval and its centre. A pair that was disturbed may be hundreds of times off: what is far from the interval is
+// an arrow at the edge, so that the interval can be read.
+function distribution({ name, ratios = [], interval, speedup }) {
+  const far = 2 * (interval.high - interval.low || 0.02 * speedup);
+  const isFar = (ratio) => ratio < interval.low - far || ratio > interval.high + far;
+  const beyond = ratios.filter(isFar);
+  const all = ratios.filter((ratio) => !isFar(ratio)).concat([interval.low, interval.high]);
   const pad = (Math.max(...all) - Math.min(...all) || 1) * 0.06;
   const [least, most] = [Math.min(...all) - pad, Math.max(...all) + pad];
   const top = name ? 18 : 2;
   const height = top + 46;
-  return drawing("distribution", `${name || times(speedup)}, ${range(interval.low, interval.high)}, ${plural((ratios || []).length, "pair")}`, height, (width) => {
+  const words = `${name || times(speedup)}, ${range(interval.low, interval.high)}, ${plural(ratios.length, "pair")}${beyond.length ? `, ${beyond.length} of them far off` : ""}`;
+  return drawing("distribution", words, height, (width) => {
     const X = linear(least, most, 16, width - 16);
     const ticks = roundTicks(least, most, clamp(width / 80, 3, 7)).filter((tick) => X(tick) > 12 && X(tick) < width - 12);
     const y = top + 14;
@@ -137,7 +142,11 @@ function distribution({ name, ratios, interval, speedup }) {
       s("g", { class: "axes" }, ticks.map((tick) => s("text", { x: X(tick), y: height - 3, "text-anchor": "middle" }, `${tickText(tick)}×`))),
       s("text", { class: "mark", x: 0, y: 12 }, name),
       s("rect", { class: "interval", x: X(interval.low), width: Math.max(1, X(interval.high) - X(interval.low)), y: y - 9, height: 18 }),
-      s("g", { class: "dots" }, (ratios || []).map((ratio, k) => s("circle", { cx: X(ratio), cy: y + ((k * 7) % 5) * 3 - 6, r: 2.2 }))),
+      s("g", { class: "dots" }, ratios.map((ratio, k) => {
+        const at = y + ((k * 7) % 5) * 3 - 6;
+        if (!isFar(ratio)) return s("circle", { cx: X(ratio), cy: at, r: 2.2 });
+        return s("path", { class: "beyond", d: ratio < speedup ? `M8,${at - 3}l-6,3l6,3z` : `M${width - 8},${at - 3}l6,3l-6,3z` }, s("title", {}, times(ratio)));
+      })),
       s("line", { class: "centre", x1: X(speedup), x2: X(speedup), y1: y - 11, y2: y + 11 }));
   }).box;
 }

@@ -104,7 +104,7 @@ class RunList {
     return h("tr", {}, h("td", {}, pick), h("td", { class: "col-id" }, h("a", { href: `/runs/${run.id}` }, run.id)),
       h("td", { class: "col-problem_name" }, h("a", { href: `/runs/${run.id}` }, run.problem_name), h("span", { class: "soft" }, ` ${run.part_of ? `part of run ${run.part_of}, ` : ""}${run.workload_class}, ${run.zone}`)),
       h("td", { class: "col-search" }, [run.search, run.dsl, run.model].filter(Boolean).join(", ")), h("td", { class: "col-state" }, stateBadge(run)),
-      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.estimated ? h("span", { class: "soft" }, " over a plain kernel, an estimate") : null),
+      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.estimated ? h("span", { class: "soft", title: "over a plain kernel; nothing was timed" }, " estimate") : null),
       h("td", { class: "col-compile" }, run.compile ? times(run.compile.speedup) : "–"), h("td", { class: "col-share_of_ceiling" }, percent(run.share_of_ceiling)),
       h("td", { class: "col-elapsed_seconds" }, durationText(run.elapsed_seconds)), h("td", { class: "col-created_at" }, whenText(run.created_at)));
   }
@@ -128,7 +128,8 @@ function comparePage(a, b) {
     ["best found at", (run) => (run.best ? `evaluation ${run.best.index}` : "–")],
   ];
   const table = h("table", { class: "compare" }, h("thead", {}, h("tr", {}, h("th", {}), runs.map((run, i) => h("th", { class: `series-${i}` }, h("a", { href: `/runs/${run.run.id}` }, `run ${run.run.id}`))))),
-    h("tbody", {}, rows.map(([name, text]) => { const [left, right] = runs.map(text); return h("tr", { class: left === right ? "same" : "" }, h("th", {}, name), h("td", {}, left), h("td", {}, right)); })));
+    h("tbody", {}, rows.map(([name, text]) => [name, ...runs.map(text)]).filter(([, left, right]) => left !== "–" || right !== "–")
+      .map(([name, left, right]) => h("tr", { class: left === right ? "same" : "" }, h("th", {}, name), h("td", {}, left), h("td", {}, right)))));
   const notes = [];
   if (a.run.problem_hash !== b.run.problem_hash) notes.push("These are different problems: their speedups say nothing about each other.");
   else if (a.isEstimated !== b.isEstimated) notes.push("One was timed and the other estimated: their numbers say nothing about each other.");
@@ -144,6 +145,7 @@ function comparePage(a, b) {
       .then(([left, right]) => diff.replaceChildren(diffView(left, right, `${a.best.index} of run ${a.run.id}`)))
       .catch((error) => diff.replaceChildren(h("p", { class: "empty" }, `it could not be read: ${error.message}`)));
   return h("main", {}, h("h1", {}, `Run ${a.run.id} and run ${b.run.id}`), notes.map((note) => h("p", { class: "warning" }, note)),
-    h("div", { class: "columns two" }, panel("Facts", "what is the same is faint", h("div", { class: "wide" }, table)), panel("Progress", "best so far", plot.box)),
-    h("div", { class: "columns two" }, panel("Strategies of the best kernels", null, strategies), panel("Sources of the best kernels", null, diff)));
+    h("div", { class: "columns two" }, panel("Facts", "what is the same is faint", h("div", { class: "wide" }, table)),
+      h("div", { class: "stack" }, panel("Progress", "best so far", plot.box), panel("Strategies of the best kernels", null, strategies))),
+    panel("Sources of the best kernels", null, diff));
 }

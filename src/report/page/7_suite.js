@@ -10,7 +10,7 @@ function suiteAnswer(suite, totals) {
   const headline = (figure, text, kind = "") => h("div", { class: `headline ${kind}` }, h("b", {}, figure), h("span", {}, text));
   const means = (each) => [`geometric mean over ${plural(each.count, "problem")} that passed`, h("br"), h("em", {}, `median ${times(each.median)}; slowest ${each.slowest}, fastest ${each.fastest}`)];
   return h("section", { class: "answer" },
-    h("div", { class: "title" }, h("h1", {}, suite.name), h("p", {}, [plural(totals.problems, "problem"), totals.done < totals.problems ? `${totals.done} done` : null, suite.machine, `PyTorch ${suite.torch_version}`].filter(Boolean).join(", "))),
+    h("div", { class: "title" }, h("h1", {}, suite.name), h("p", {}, [plural(totals.problems, "problem"), totals.done < totals.problems ? `${totals.done} done` : null, suite.machine, suite.torch_version ? `PyTorch ${suite.torch_version}` : null].filter(Boolean).join(", "))),
     h("div", { class: "result" },
       mean.count ? headline(times(mean.geometric_mean), ["over eager, ", means(mean)]) : headline("–", "nothing has passed yet", "none"),
       totals.over_compile.count ? headline(times(totals.over_compile.geometric_mean), ["over torch.compile, ", means(totals.over_compile)], "second") : null,

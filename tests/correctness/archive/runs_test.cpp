@@ -105,6 +105,26 @@ TEST_F(RunArchiveTest, KeepsARunWithItsIndividualsInOrder) {
   EXPECT_EQ(individuals->front().real_strategies(), std::vector<std::string>{"fuse_chain"});
 }
 
+TEST_F(RunArchiveTest, SearchesOnSubProblemsAreListedWhenAskedFor) {
+  const Archive archive = open();
+  RunArchive runs = archive.runs();
+  const auto whole = runs.start(sample_run());
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  RunRecord part = sample_run();
+  part.options.part_of = whole->id;
+  const auto started = runs.start(part);
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  const auto alone = runs.list();
+  ASSERT_TRUE(alone.ok()) << alone.error().message;
+  ASSERT_EQ(alone->size(), 1U);
+  EXPECT_EQ(alone->front().run.id, whole->id);
+  const auto all = runs.list(50, SubProblems::with);
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  ASSERT_EQ(all->size(), 2U);
+  EXPECT_EQ(all->front().run.id, started->id);
+  EXPECT_EQ(all->front().run.options.part_of, whole->id);
+}
+
 TEST_F(RunArchiveTest, StoresNoIndividualTwiceAndNoBatchHalfway) {
   const Archive archive = open();
   RunArchive runs = archive.runs();

@@ -282,6 +282,22 @@ def test_the_viewer_waits_for_an_archive_and_refuses_a_taken_port(viewer, tmp_pa
     assert kw.finish(process).status == PASSED and not (tmp_path / "none").exists()
 
 
+def test_searches_on_sub_problems_are_listed_when_asked_for(tmp_path):
+    kw = Kernelwright(tmp_path / "home", tmp_path / "cache")
+    whole = plant(kw, 3, name="03_residual_blocks")
+    part = plant(kw, 3, name="1f2e3d", part_of=whole)
+    assert [run["id"] for run in kw("runs", "--json").json] == [whole]
+    assert [run["id"] for run in kw("runs", "--parts", "--json").json] == [part, whole]
+    assert f"1f2e3d (part of run {whole})" in kw("runs", "--parts").out
+    process = kw.start("view", "--json")
+    text = ""
+    while "}" not in text:
+        text += process.stdout.readline()
+    assert [run.get("part_of") for run in json.loads(ask(json.loads(text)["port"], "/api/runs")[1])["runs"]] == [whole, None]
+    process.terminate()
+    assert kw.finish(process).status == PASSED
+
+
 def test_compares_two_runs_and_finds_the_best(planted, tmp_path):
     kw, ids = planted
     compared = kw("compare", ids["first"], ids["second"])
@@ -309,7 +325,11 @@ def test_every_command_shows_examples_in_its_help(kw_alone):
     for command in commands:
         names = [[command, each] for each in {"model": ["fetch", "serve", "test"], "vgpu": ["run", "profile"]}.get(command, [])] or [[command]]
         for name in names:
-            assert re.search(r"Examples?:\n  .*kernelwright", kw_alone(*name, "--help").out), f"{name} has no example"
+            said = kw_alone(*name, "--help").out
+            assert re.search(r"Examples?:\n  .*kernelwright", said), f"{name} has no example"
+            options = said[said.index("Options:"):said.index("Example")]
+            assert max(map(len, options.splitlines())) <= 100, f"{name} does not fit a terminal"
+            assert " in [" not in options, f"{name} shows how a value is checked"
 
 
 def test_the_man_page_and_the_completions_know_every_command(kw_alone):
