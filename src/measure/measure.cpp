@@ -180,6 +180,8 @@ class Timer {
         KW_CHECK(load_inputs(session, problem_, sets_.sets[i], 0));
         KW_TRY(const auto called, session.call(zero, zero, false, deadline));
         if (!called.ok()) return Answered<double>{{}, called.failure};
+        if (options_.gpu)
+          if (const auto failure = failure_on_gpu(called.value->gpu, "run")) return Answered<double>{{}, *failure};
         each = called.value->seconds.front();
       }
       quickest = std::min(quickest, seconds[0]);
@@ -228,6 +230,7 @@ class Timer {
       calls = calls_within(order_seconds, seconds_of_a_call);
       KW_TRY(const auto called, session.burst(static_cast<int>(calls), deadline * static_cast<int>(calls)));
       if (!called.ok()) return std::optional(called.failure);
+      if (auto failure = failure_on_gpu(called.value->gpu, "run")) return failure;
       const double inside = called.value->seconds.front();
       unaccounted = std::min(unaccounted, (called.value->outside_seconds - inside - 5e-4) / called.value->outside_seconds);
       each = inside / static_cast<double>(calls);

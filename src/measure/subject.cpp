@@ -25,11 +25,14 @@ double unaccounted_share(const CallReport& report, bool on_gpu) {
   return late / std::max(inside + late, 1e-9);
 }
 
-RunFailure failure_on_gpu(const GpuReport& report, const std::string& stage) {
+}  // namespace
+
+std::optional<RunFailure> failure_on_gpu(const std::optional<GpuReport>& report, const std::string& stage) {
+  if (!report || report->error == 0) return std::nullopt;
   RunFailure failure;
   failure.diagnosis = {
       stage,
-      fmt::format("the GPU refuses or ends the kernel: {}", report.error_name),
+      fmt::format("the GPU refuses or ends the kernel: {}", report->error_name),
       "",
       {},
       "it passed on the virtual GPU: look for memory, registers or instructions that this GPU has less of, and for "
@@ -37,8 +40,6 @@ RunFailure failure_on_gpu(const GpuReport& report, const std::string& stage) {
       ""};
   return failure;
 }
-
-}  // namespace
 
 KernelSubject::KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline,
                              OutputCheck check)
@@ -64,8 +65,8 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   if (!launched.ok()) return Block{{}, launched.failure};
   KW_TRY(auto prepared, session_.prepare(deadline_));
   if (!prepared.ok()) return Block{{}, prepared.failure};
-  if (on_gpu_ && prepared.value->gpu && prepared.value->gpu->error != 0)
-    return Block{{}, failure_on_gpu(*prepared.value->gpu, "prepare")};
+  if (on_gpu_)
+    if (auto failure = failure_on_gpu(prepared.value->gpu, "prepare")) return Block{{}, *failure};
   prepares_.push_back(*prepared.value);
 
   std::vector<int> outs(order.size());
@@ -73,7 +74,8 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   KW_TRY(auto called, session_.call(order, outs, false, deadline_ * static_cast<int>(order.size())));
   if (!called.ok()) return Block{{}, called.failure};
   const auto& report = *called.value;
-  if (on_gpu_ && report.gpu->error != 0) return Block{{}, failure_on_gpu(*report.gpu, "run")};
+  if (on_gpu_)
+    if (auto failure = failure_on_gpu(report.gpu, "run")) return Block{{}, *failure};
   unaccounted_shares_.push_back(unaccounted_share(report, on_gpu_));
 
   // The process stands still; whether its outputs are looked at was not known to anyone before.

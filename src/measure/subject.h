@@ -35,6 +35,9 @@ struct TimingSets {
   int outputs_alive = 2;  // how many calls' outputs stay alive, on both sides
 };
 
+// What a real GPU said of an order, as the kernel's failure; nothing where all went well.
+std::optional<RunFailure> failure_on_gpu(const std::optional<GpuReport>& report, const std::string& stage);
+
 // Compares what stands in an out slot with the set's reference; nothing when it is right.
 using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, const TensorSet&, int out_slot)>;
 
