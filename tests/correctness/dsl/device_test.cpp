@@ -49,7 +49,9 @@ BuiltForDevice built_for(const std::string& runtime, int cc_minor) {
   return built;
 }
 
-bool mentions(const std::string& file, const std::string& words) { return read_file(file).value().find(words) != std::string::npos; }
+bool mentions(const std::string& file, const std::string& words) {
+  return read_file(file).value().find(words) != std::string::npos;
+}
 
 TEST(Device, CallsAreTimedByEventsOnFreshTensors) {
   if (!vgpu::find_nvcc().ok()) GTEST_SKIP() << "there is no nvcc here";
