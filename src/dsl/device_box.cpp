@@ -10,8 +10,8 @@ namespace kw {
 namespace {
 
 std::vector<fs::path> library_folders() {
-  std::vector<fs::path> folders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
-                                "/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib"};
+  std::vector<fs::path> folders{"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",           "/usr/lib",
+                                "/usr/lib/wsl/lib",          "/usr/local/nvidia/lib64",    "/usr/local/nvidia/lib"};
   const char* more = std::getenv("LD_LIBRARY_PATH");  // NOLINT(concurrency-mt-unsafe)
   for (std::string rest = more == nullptr ? "" : more; !rest.empty();) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
@@ -58,8 +58,8 @@ void show_device(sandbox::Spec& box, const std::vector<std::string>& files) {
   std::string path;
   for (const std::string& folder : folders) path += (path.empty() ? "" : ":") + folder;
   if (!path.empty()) box.environment["LD_LIBRARY_PATH"] = path;
-  box.environment["CUDA_CACHE_DISABLE"] = "1";  // there is nowhere to keep it
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})  // as the runtime counted when it was asked
+  box.environment["CUDA_CACHE_DISABLE"] = "1";                                 // there is nowhere to keep it
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})       // as the runtime counted when it was asked
     if (const char* value = std::getenv(name)) box.environment[name] = value;  // NOLINT(concurrency-mt-unsafe)
 }
 

@@ -1,5 +1,5 @@
-// What a process needs to see of this machine's NVIDIA GPU: device nodes, the driver's libraries, what the driver reads of the system.
-// Only a session that times on the GPU gets it.
+// What a process needs to see of this machine's NVIDIA GPU: device nodes, the driver's libraries, what the driver reads of the
+// system. Only a session that times on the GPU gets it.
 #pragma once
 
 #include "dsl/kernel.h"

@@ -167,7 +167,8 @@ Result<Json> list_devices(const std::string& file) {
                properties);
   KW_CHECK(library.complete());
   int count = 0;
-  if (const int code = count_devices(&count); code != 0) return bad_input(std::string("the CUDA runtime says: ") + error_text(code));
+  if (const int code = count_devices(&count); code != 0)
+    return bad_input(std::string("the CUDA runtime says: ") + error_text(code));
   Json devices = Json::array();
   for (int index = 0; index < count; ++index) {
     std::array<char, 1 << 14> space{};  // the struct grows with CUDA's versions; it begins with the name

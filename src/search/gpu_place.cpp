@@ -21,7 +21,8 @@ constexpr const char* kCudaOfTorch =
     "print(names.get('cuda') or '')\n";
 
 bool torch_has_cuda() {
-  if (std::getenv("KERNELWRIGHT_TORCH_DEVICE") != nullptr) return true;  // NOLINT(concurrency-mt-unsafe): something stands in for it
+  if (std::getenv("KERNELWRIGHT_TORCH_DEVICE") != nullptr)
+    return true;  // NOLINT(concurrency-mt-unsafe): something stands in for it
   const auto python = oracle_python();
   if (!python) return false;
   const auto asked = run_command({{*python, "-c", kCudaOfTorch}, {}, "", std::chrono::seconds(30), 4096});
@@ -31,9 +32,8 @@ bool torch_has_cuda() {
 }  // namespace
 
 Result<GpuPlace> gpu_place_among(const vgpu::PresentGpus& present, const std::string& machine, std::string_view dsl) {
-  const auto meant = std::find_if(present.all.begin(), present.all.end(), [&](const vgpu::PresentGpu& gpu) {
-    return machine.empty() || vgpu::goes_by(gpu, machine);
-  });
+  const auto meant = std::find_if(present.all.begin(), present.all.end(),
+                                  [&](const vgpu::PresentGpu& gpu) { return machine.empty() || vgpu::goes_by(gpu, machine); });
   if (meant == present.all.end()) {
     GpuPlace place{machine, std::nullopt, ""};
     if (!present.all.empty())
@@ -54,8 +54,9 @@ Result<GpuPlace> gpu_place_among(const vgpu::PresentGpus& present, const std::st
 Result<GpuPlace> gpu_place(const std::string& machine, std::string_view dsl) {
   KW_TRY(GpuPlace place, gpu_place_among(vgpu::present_gpus(), machine, dsl));
   if (place.device && !torch_has_cuda()) {
-    place.note = fmt::format("{} is here, but PyTorch is built without CUDA, so that there is nothing to compare with: times are estimates",
-                             place.device->name);
+    place.note =
+        fmt::format("{} is here, but PyTorch is built without CUDA, so that there is nothing to compare with: times are estimates",
+                    place.device->name);
     place.device.reset();
   }
   return place;

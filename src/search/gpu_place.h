@@ -15,8 +15,8 @@ struct GpuPlace {
   std::string note;                        // why a GPU that is here is left alone; empty: it is not, or there is none
 };
 
-// `machine` is what --machine says: a data sheet or the name of a GPU that is here; empty: the GPU that is here, else the usual data
-// sheet.
+// `machine` is what --machine says: a data sheet or the name of a GPU that is here; empty: the GPU that is here, else the usual
+// data sheet.
 Result<GpuPlace> gpu_place(const std::string& machine, std::string_view dsl);
 // The same with a given list of GPUs and no question about PyTorch.
 Result<GpuPlace> gpu_place_among(const vgpu::PresentGpus& present, const std::string& machine, std::string_view dsl);

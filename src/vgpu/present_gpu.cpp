@@ -78,7 +78,8 @@ PresentGpus look_for_gpus() {
 std::uint64_t PresentGpu::flush_bytes() const { return l2_bytes > 0 ? 2 * l2_bytes : kUnknownFlush; }
 
 PresentGpus gpus_seen_by(const fs::path& runtime) {
-  const auto asked = run_command({{(executable_folder() / "kw-runner").string(), "--gpus", runtime.string()}, {}, "", kPatience, 1 << 16});
+  const auto asked =
+      run_command({{(executable_folder() / "kw-runner").string(), "--gpus", runtime.string()}, {}, "", kPatience, 1 << 16});
   if (!asked) return {{}, asked.error().message};
   if (asked->timed_out) return {{}, "the CUDA runtime does not answer"};
   if (!asked->succeeded()) return {{}, asked->err.empty() ? "the CUDA runtime crashed" : asked->err};
