@@ -1,6 +1,7 @@
 """Times the module itself, eager or compiled, on sets that materialise wrote. Only the call is inside the clock; the
 allocation of its outputs is part of the call."""
 
+import contextlib
 import gc
 import itertools
 import pathlib
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
+from kw_oracle.device import GpuPlace
 from kw_oracle.errors import OracleError, bad_request, one_line, unsupported
 from kw_oracle.loading import blamed_on, load_problem
 from kw_oracle.pinning import one_thread_a_core, openmp_libraries
@@ -28,6 +30,10 @@ class Baseline:
     outputs_alive: int
     default_dtype: torch.dtype
     openmp: list  # the libraries whose threads its calls use
+    gpu: GpuPlace | None  # None: on the processor
+
+    def settings(self):
+        return self.gpu.precision() if self.gpu else contextlib.nullcontext()
 
 
 class Baselines:
@@ -38,20 +44,25 @@ class Baselines:
     def modules(self) -> set[str]:
         return {baseline.subject.problem.module.__name__ for baseline in self.loaded_.values()}
 
-    def load(self, file: str, folders: list[str], mode: str, threads: int, progress, outputs_alive: int = 0) -> dict:
+    def load(self, file: str, folders: list[str], mode: str, threads: int, progress, outputs_alive: int = 0,
+             gpu: GpuPlace | None = None) -> dict:
         """`outputs_alive` of 0: one more than folders."""
         problem = load_problem(file)
         default_dtype = torch.get_default_dtype()
         paths = [pathlib.Path(folder) for folder in folders]
         subject = stored_subject(problem, paths[0])
-        arguments = [stored_inputs(subject, path).call() for path in paths]
+        stored = [stored_inputs(subject, path) for path in paths]
+        arguments = [(each.mapped(gpu.tensor) if gpu else each).call() for each in stored]
+        if gpu:
+            gpu.move(subject)
 
         torch.set_num_threads(threads)
         call, seconds = subject.model, 0.0
         if mode == "compile":
             progress("compiling with torch.compile")
             begin = time.perf_counter()
-            call = _compiled(subject, arguments)
+            with gpu.precision() if gpu else contextlib.nullcontext():
+                call = _compiled(subject, arguments)
             seconds = time.perf_counter() - begin
         else:
             with blamed_on(problem, "forward()"), torch.no_grad():
@@ -59,7 +70,7 @@ class Baselines:
         gc.collect()
         handle = next(self.handles_)
         self.loaded_[handle] = Baseline(subject, call, arguments, threads, outputs_alive or len(folders) + 1, default_dtype,
-                                         openmp_libraries())
+                                         openmp_libraries(), gpu)
         return {"handle": handle, "compile_seconds": seconds}
 
     def block(self, handle: int, order: list, warmup: int) -> dict:
@@ -71,8 +82,9 @@ class Baselines:
             raise bad_request(f"'warmup' is {warmup}", "use 0 or more")
         torch.set_num_threads(baseline.threads)
         torch.set_default_dtype(baseline.default_dtype)
-        with blamed_on(baseline.subject.problem, "forward()"), one_thread_a_core(baseline.threads, baseline.openmp):
-            return {"seconds": _timed(baseline, order, warmup)}
+        with blamed_on(baseline.subject.problem, "forward()"), one_thread_a_core(baseline.threads, baseline.openmp), \
+                baseline.settings():
+            return {"seconds": (_timed_on_gpu if baseline.gpu else _timed)(baseline, order, warmup)}
 
     def unload(self, handle: int) -> dict:
         self.find(handle)
@@ -123,3 +135,18 @@ def _timed(baseline: Baseline, order: list[int], warmup: int) -> list[float]:
     finally:
         gc.enable()
     return [elapsed * 1e-9 for elapsed in nanoseconds]
+
+
+def _timed_on_gpu(baseline: Baseline, order: list[int], warmup: int) -> list[float]:
+    kept = [None] * baseline.outputs_alive
+    seconds = []
+    gc.disable()
+    try:
+        with torch.no_grad():
+            for turn in range(-warmup, len(order)):
+                kept[turn % len(kept)], took = baseline.gpu.timed(baseline.call, baseline.arguments[order[turn % len(order)]])
+                if turn >= 0:
+                    seconds.append(took)
+    finally:
+        gc.enable()
+    return seconds

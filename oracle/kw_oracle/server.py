@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import platform
+import re
 import sys
 import warnings
 
@@ -12,6 +13,7 @@ import torch
 from kw_oracle import PROTOCOL
 from kw_oracle.baseline import Baselines
 from kw_oracle.describe import describe
+from kw_oracle.device import GpuPlace
 from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError, bad_request, one_line
 from kw_oracle.loading import forget_problems, fresh_environment
@@ -130,7 +132,14 @@ class Server:
         alive = field(request, "outputs_alive", int, len(folders) + 1)
         if alive < 1:
             raise bad_request(f"the field 'outputs_alive' is {alive}", "use 1 or more")
-        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress, alive)
+        device = field(request, "device", str, "cpu")
+        flush_bytes = field(request, "flush_bytes", int, 0)
+        if flush_bytes < 0:
+            raise bad_request(f"the field 'flush_bytes' is {flush_bytes}", "use 0 or more")
+        if device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", device):
+            raise bad_request(f"the field 'device' is '{device}'", "use cpu, cuda, or cuda and the GPU's number as in cuda:0")
+        gpu = None if device == "cpu" else GpuPlace(device, flush_bytes, field(request, "tf32", bool, False))
+        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress, alive, gpu)
 
     def baseline_block(self, request: dict, _progress) -> dict:
         return self.baselines_.block(

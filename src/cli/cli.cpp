@@ -26,8 +26,10 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
                   "what it is written in (default: by the file): cpp, cuda-c, cute, triton, tilelang, opencl, kernelbench")
       ->type_name("NAME");
   command
-      .add_option("--machine", options.machine,
-                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; it is virtual here")
+      .add_option(
+          "--machine", options.machine,
+          "for kernels in CUDA: the GPU, by data sheet: a100, h100, ..., or a .json file (default: this machine's own, which times "
+          "them; else a virtual a100)")
       ->type_name("GPU");
   command.add_option("--knob", options.knobs, "define a knob, NAME=VALUE; may be repeated")
       ->allow_extra_args(false)
@@ -71,8 +73,9 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
                   "what the kernel is written in: cpp, cuda-c, cute or opencl (default: cpp, or by the kernel's file)")
       ->type_name("NAME");
   command
-      .add_option("--machine", options.machine,
-                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ...; it is virtual here")
+      .add_option(
+          "--machine", options.machine,
+          "for kernels in CUDA: the GPU, by data sheet: a100, h100, ... (default: this machine's own, else a100); it is virtual")
       ->type_name("GPU");
   command.add_option("--attempts", options.attempts, "kernels at the most, repaired ones included (default 6)")
       ->check(CLI::Range(1, 100));
@@ -140,8 +143,8 @@ void add_optimize_options(CLI::App& command, OptimizeOptions& options, bool& jso
   command
       .add_option(
           "--machine", options.machine,
-          "for all but cpp and opencl: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; kernels are compared "
-          "by estimates")
+          "for all but cpp and opencl: the GPU, by data sheet: a100, h100, ..., or a .json file (default: this machine's own, else "
+          "a100); kernels are compared by estimates, unless that GPU is here to time them")
       ->type_name("GPU");
   command
       .add_option("--time", options.time, "how long in all, such as 60s, 5m or 1h (default 3m where --evaluations is not given)")
@@ -197,8 +200,9 @@ void add_migrate_options(CLI::App& command, MigrateOptions& options, bool& json)
   command.add_option("--to", options.to, "the DSL to write it in: cpp, cuda-c or cute")->required()->type_name("NAME");
   command.add_option("--from", options.from, "the kernel's own DSL (default: by its file)")->type_name("NAME");
   command
-      .add_option("--machine", options.machine,
-                  "for kernels in CUDA: the GPU, by data sheet: a100 (default), h100, ..., or a .json file; it is virtual here")
+      .add_option(
+          "--machine", options.machine,
+          "for kernels in CUDA: the GPU, by data sheet: a100, h100, ..., or a .json file (default: this machine's own, else a100)")
       ->type_name("GPU");
   command.add_option("--out", options.out, "where the new kernel goes (default: PROBLEM-DSL.cpp or .cu here)")->type_name("FILE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");

@@ -16,6 +16,7 @@
 #include "report/numbers.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/seccomp_filter.h"
+#include "search/gpu_place.h"
 
 namespace kw {
 namespace {
@@ -111,10 +112,15 @@ LookedFor torch() {
 LookedFor gpu() {
   LookedFor finding{
       "NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
-  if (find_program("nvidia-smi").empty()) return finding;
-  auto outcome = run_command({{"nvidia-smi", "--query-gpu=name", "--format=csv,noheader"}, {}, "", std::chrono::seconds(10), 4096});
-  finding.present = outcome && outcome->succeeded() && !outcome->out.empty();
-  if (finding.present) finding.detail = first_line(outcome->out);
+  const vgpu::PresentGpus& present = vgpu::present_gpus();
+  finding.detail = present.why_none;
+  if (present.all.empty()) return finding;
+  const auto place = gpu_place("", "cuda-c");
+  finding.present = place && place->device;
+  std::vector<std::string> names;
+  for (const auto& each : present.all) names.push_back(fmt::format("{} (sm_{})", each.name, each.architecture()));
+  finding.detail = finding.present ? fmt::format("{}", fmt::join(names, ", ")) : place ? place->note : place.error().message;
+  finding.remedy = "install a PyTorch with CUDA into .venv";
   return finding;
 }
 

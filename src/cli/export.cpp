@@ -44,7 +44,10 @@ Status check_is_measured(const RunRecord& run) {
     return bad_input(fmt::format("run {} searched a kernel in OpenCL C; exports are packages around C++", run.id),
                      fmt::format("kernelwright show {} --kernel {} prints its source, with its launches in comments", run.id,
                                  run.winner < 0 ? 0 : run.winner));
-  if (!run.options.is_estimated()) return {};
+  if (!run.options.is_on_gpu()) return {};
+  if (!run.options.is_estimated())
+    return bad_input(fmt::format("run {} searched a kernel in {}; exports are packages around C++", run.id, run.options.dsl),
+                     fmt::format("kernelwright show {} --kernel {} prints its source", run.id, run.winner < 0 ? 0 : run.winner));
   return bad_input(fmt::format("run {} searched a kernel in {} for {}, which is not here: it was estimated and never ran on it",
                                run.id, run.options.dsl, run.options.machine.empty() ? "a GPU" : run.options.machine),
                    fmt::format("kernelwright show {} --kernel {} prints its source, to be built and measured on that GPU", run.id,

@@ -32,14 +32,17 @@ Result<int> one_step(const AgentOptions& options, const Dsl& dsl, Output& output
     return bad_input(
         fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
         "choose a DSL for it, such as --dsl cuda-c; or leave --machine out: kernels in C++ and OpenCL are for this machine");
-  KW_TRY(const auto flags, dsl.flags({.gpu = options.machine}));  // an unknown GPU is told at once
+  GpuPlace place;
+  if (dsl.on_gpu()) {
+    KW_TRY(place, gpu_place_among(vgpu::present_gpus(), options.machine, dsl.name));  // an unknown GPU is told at once
+  }
   const Interruption interruption;
   KW_TRY(const std::unique_ptr<Model> model, opened_model(options.model, output, interruption.wanted()));
   OneKernelRequest request;
   request.problem_file = options.problem;
   request.source = std::move(source);
   request.dsl = dsl.name;
-  request.evaluator.gpu = options.machine;
+  request.evaluator.gpu = place.sheet;  // nothing is timed
   request.strategies = options.strategies;
   request.attempts = options.attempts;
   request.seed = options.seed;

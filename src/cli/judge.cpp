@@ -34,8 +34,12 @@ std::string command_line(const std::string& command, const JudgeOptions& options
   return text;
 }
 
-Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Output& output) {
+Result<std::unique_ptr<Evaluator>> evaluator_for(const Candidate& candidate, const JudgeOptions& options, Output& output) {
   EvaluatorOptions evaluator;
+  if (candidate.on_gpu()) {
+    KW_TRY(const GpuPlace place, gpu_place(options.machine, candidate.dsl().name));
+    evaluator.go_to(place);
+  }
   evaluator.threads = options.threads;
   evaluator.precision = options.precision;
   evaluator.unsafe_no_sandbox = options.unsafe_no_sandbox;
@@ -44,7 +48,6 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const JudgeOptions& options, Ou
   evaluator.seed = options.seed;
   evaluator.call_timeout = options.timeout;
   evaluator.compile_timeout = options.compile_timeout;
-  evaluator.gpu = options.machine;
   evaluator.allow_torch = options.allow_torch;
   evaluator.seconds_per_baseline = options.time;
   evaluator.eager = evaluator.compile = false;
@@ -66,8 +69,6 @@ Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& op
         fmt::format("--allow-torch goes with a Python file that defines ModelNew; {} is {}", kernel, candidate.dsl().name),
         "leave --allow-torch out");
   if (candidate.on_gpu()) {
-    KW_TRY(const auto flags,
-           candidate.dsl().flags({.gpu = options.machine}));  // an unknown GPU is told before anything slow starts
     KW_TRY(const std::string version, candidate.dsl().compiler_version());
   }
   return candidate;
@@ -94,7 +95,7 @@ Result<int> print(const Evaluated& evaluated, const ProblemDescription& problem,
 
 Result<int> run_verify(const JudgeOptions& options, Output& output) {
   KW_TRY(Candidate candidate, candidate_of(options.kernel, options));
-  KW_TRY(auto evaluator, evaluator_for(options, output));
+  KW_TRY(auto evaluator, evaluator_for(candidate, options, output));
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
   KW_TRY(const Evaluated evaluated, evaluator->verify(problem, candidate, command_line("verify", options)));
   return print(evaluated, problem.description, output);
@@ -102,15 +103,16 @@ Result<int> run_verify(const JudgeOptions& options, Output& output) {
 
 Result<int> run_measure(const JudgeOptions& options, Output& output) {
   KW_TRY(Candidate candidate, candidate_of(options.kernel, options));
-  KW_TRY(auto evaluator, evaluator_for(options, output));
+  KW_TRY(auto evaluator, evaluator_for(candidate, options, output));
   if (options.against.empty()) {
     KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
     KW_TRY(const Evaluated evaluated, evaluator->measure(problem, candidate, command_line("measure", options)));
     return print(evaluated, problem.description, output);
   }
   KW_TRY(Candidate baseline, candidate_of(options.against, options));
-  if (candidate.on_gpu() || baseline.on_gpu())
-    return bad_input("--against times two kernels on this machine; kernels for a GPU are estimated one by one",
+  const bool both_timed = candidate.on_gpu() == baseline.on_gpu() && is_timed_on_gpu(baseline.dsl().name);
+  if ((candidate.on_gpu() || baseline.on_gpu()) && !(evaluator->options().device && both_timed))
+    return bad_input("--against times two kernels on this machine; kernels for a GPU that is not here are estimated one by one",
                      "measure each without --against");
   KW_TRY(const ProblemSource problem, evaluator->problem(options.problem));
   for (Candidate* each : {&baseline, &candidate}) {

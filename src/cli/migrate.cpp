@@ -27,6 +27,7 @@ std::string strategy_text(const CarriedStrategy& strategy) {
 
 Result<int> run_migrate(const MigrateOptions& options, Output& output) {
   KW_TRY(const Dsl* to, dsl_named(options.to));
+  KW_TRY(const GpuPlace place, gpu_place_among(vgpu::present_gpus(), options.machine, options.to));
   const Interruption interruption;
   std::unique_ptr<Model> model;
   if (options.model.given()) {
@@ -38,7 +39,7 @@ Result<int> run_migrate(const MigrateOptions& options, Output& output) {
   request.from = options.from;
   request.to = options.to;
   request.attempts = options.attempts;
-  request.evaluator.gpu = options.machine;
+  request.evaluator.gpu = place.sheet;  // nothing is timed
   request.evaluator.precision = options.precision;
   request.evaluator.threads = options.threads;
   request.evaluator.unsafe_no_sandbox = options.unsafe_no_sandbox;

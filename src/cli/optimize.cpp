@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +17,6 @@
 #include "search/final_source.h"
 #include "search/run.h"
 #include "strategy/ledger.h"
-#include "strategy/pool.h"
 
 namespace kw {
 namespace {
@@ -29,7 +30,7 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
   RunRequest request;
   request.options.dsl = options.dsl;
   request.options.machine = options.machine;
-  if (!request.options.is_estimated() && !options.machine.empty())
+  if (!request.options.is_on_gpu() && !options.machine.empty())
     return bad_input(
         fmt::format("--machine {} goes with kernels for a GPU", options.machine),
         "choose a DSL for it, such as --dsl cuda-c; or leave --machine out: kernels in C++ and OpenCL are for this machine");
@@ -37,11 +38,11 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
     KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
     KW_TRY(const std::string version, dsl->compiler_version());  // a missing device is told at once
   }
-  if (request.options.is_estimated()) {
+  if (request.options.is_on_gpu()) {
     KW_TRY(const Dsl* dsl, dsl_named(options.dsl));
-    KW_TRY(const auto flags, dsl->flags({.gpu = options.machine}));  // an unknown GPU or a missing compiler is told at once
+    KW_TRY(const GpuPlace place, gpu_place(options.machine, options.dsl));  // an unknown GPU or a missing compiler is told at once
     KW_TRY(const std::string version, dsl->compiler_version());
-    request.evaluator.gpu = options.machine;
+    request.evaluator.go_to(place);
   }
   request.problem_file = options.problem;
   request.resume = options.resume;
@@ -223,14 +224,23 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
 Result<int> run_ledger(const LedgerOptions& options, Output& output) {
   KW_TRY(const Archive archive, Archive::open(Archive::default_path()));
   KW_TRY(const auto entries, archive.runs().ledger());
-  const auto pool = StrategyPool::load_own();  // what a strategy is for; not needed for more than a word
+  // What a run without its GPU found is an estimate, and so is a mean over such runs and others.
+  std::map<std::string, bool> is_estimated;
+  std::set<std::tuple<std::string, std::string, std::string>> estimates;
+  for (const LedgerEntry& entry : entries.items) {
+    const auto [known, is_new] = is_estimated.emplace(entry.run, false);
+    if (is_new) {
+      KW_TRY(const auto run, archive.runs().find(entry.run));
+      known->second = run && run->options.is_estimated();
+    }
+    if (known->second) estimates.emplace(entry.strategy, entry.zone, entry.workload_class);
+  }
   std::vector<LedgerLine> rows;
   Json json = Json::array();
   for (const LedgerRow& row : Ledger(entries.items).rows()) {
     if (!options.zone.empty() && row.zone != options.zone) continue;
     if (!options.workload_class.empty() && row.workload_class != options.workload_class) continue;
-    const Strategy* strategy = pool ? pool->find(row.strategy) : nullptr;
-    const bool estimated = strategy != nullptr && strategy->target == "gpu";
+    const bool estimated = estimates.contains({row.strategy, row.zone, row.workload_class});
     rows.push_back({row.strategy, row.zone, row.workload_class, row.predicted, row.measured, row.low, row.high,
                     static_cast<int>(row.n), static_cast<int>(row.failures), estimated});
     json.push_back({{"strategy", row.strategy},

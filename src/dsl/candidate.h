@@ -25,7 +25,7 @@ class Candidate {
 
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Dsl& dsl() const { return *dsl_; }
-  // Its kernels run on the virtual GPU here: their time is estimated, never measured.
+  // Its kernels are judged on the virtual GPU, where their time is estimated and never measured.
   [[nodiscard]] bool on_gpu() const;
   [[nodiscard]] const std::optional<CompiledKernel>& kernel() const { return kernel_; }
 

@@ -18,17 +18,18 @@ Result<vgpu::GpuSheet> sheet_of(const CompileOptions& options) {
 }
 
 // Everything that decides what code comes out, but for folders.
-std::vector<std::string> code_flags(const vgpu::GpuSheet& sheet, bool cute) {
+std::vector<std::string> code_flags(const vgpu::GpuSheet& sheet, const CompileOptions& options, bool cute) {
   std::vector<std::string> flags{"-std=c++17", "-O3"};
-  for (std::string& option : vgpu::device_code_options(sheet)) flags.push_back(std::move(option));
+  const int also_for = options.device ? options.device->architecture() : 0;
+  for (std::string& option : vgpu::device_code_options(sheet, also_for)) flags.push_back(std::move(option));
   if (cute) flags.emplace_back("--expt-relaxed-constexpr");
   return flags;
 }
 
 Result<std::vector<std::string>> flags_of(const CompileOptions& options, bool cute) {
   KW_TRY(const vgpu::GpuSheet sheet, sheet_of(options));
-  auto flags = code_flags(sheet, cute);
-  flags.push_back("(for " + sheet.id + ")");
+  auto flags = code_flags(sheet, options, cute);
+  flags.push_back("(for " + sheet.id + (options.device ? " and " + options.device->name : "") + ")");
   return flags;
 }
 
@@ -55,6 +56,24 @@ Result<CompileOutcome> compile(const ProblemDescription& problem, const KernelSo
   return build_cuda_object(build, folder, options);
 }
 
+// The machine code that was compiled with the rest, in an object for the machine's own GPU: the same kernels, another runtime.
+Result<std::string> link_for_device(const fs::path& folder, const CompileOptions& options) {
+  KW_TRY(NvccBox nvcc, NvccBox::make(folder, options));
+  KW_TRY(const std::string runtime, nvcc.show(options.device->runtime));
+  // nvcc knows a library by the end of its name, which libcudart.so.13 does not have.
+  std::error_code error;
+  fs::remove(folder / "runtime.so", error);
+  fs::create_symlink(runtime, folder / "runtime.so", error);
+  if (error) return internal_error(fmt::format("{}: {}", (folder / "runtime.so").string(), error.message()));
+  nvcc.box.argv.insert(nvcc.box.argv.end(),
+                       {"-cudart", "none", "-shared", "-Xlinker", "-z,now,-z,defs", "kernel.o", "-o", "device.so", "runtime.so"});
+  KW_TRY(const sandbox::Outcome outcome, sandbox::run(nvcc.box, options.mode));
+  if (!outcome.succeeded())
+    return bad_input(fmt::format("a kernel cannot be linked with {}: {}", runtime, (outcome.out + outcome.err).substr(0, 300)),
+                     "nvcc and libcudart.so have to be of one CUDA toolkit: see KERNELWRIGHT_NVCC and KERNELWRIGHT_CUDART");
+  return (folder / "device.so").string();
+}
+
 }  // namespace
 
 Result<CompileOutcome> build_cuda_object(const CudaBuild& build, const fs::path& folder, const CompileOptions& options) {
@@ -67,7 +86,7 @@ Result<CompileOutcome> build_cuda_object(const CudaBuild& build, const fs::path&
   kernel.has_prepare = build.has_prepare;
   kernel.object = (folder / "kernel.so").string();
   auto& argv = nvcc.box.argv;
-  for (std::string& flag : code_flags(sheet, false)) argv.push_back(std::move(flag));
+  for (std::string& flag : code_flags(sheet, options, false)) argv.push_back(std::move(flag));
   for (const fs::path& headers : build.headers) {
     KW_TRY(const std::string shown, nvcc.show(headers));
     argv.insert(argv.end(), {"-isystem", shown});
@@ -109,8 +128,11 @@ Result<CompileOutcome> build_cuda_object(const CudaBuild& build, const fs::path&
   GpuBuild gpu;
   gpu.gpu = options.gpu.empty() ? std::string(vgpu::kDefaultGpu) : options.gpu;
   gpu.library = library.string();
-  gpu.facts = vgpu::facts_json(vgpu::parse_ptxas_output(said)).dump();
+  gpu.facts = vgpu::facts_json(vgpu::parse_ptxas_output(said, fmt::format("sm_{}", vgpu::ptx_architecture(sheet)))).dump();
   gpu.ptx = (folder / "kernel.ptx").string();
+  if (options.device) {
+    KW_TRY(gpu.device_object, link_for_device(folder, options));
+  }
   kernel.gpu = std::move(gpu);
   CompileOutcome compiled;
   compiled.verdict = Verdict::passed;

@@ -10,6 +10,7 @@
 #include "record/problem.h"
 #include "record/verdict.h"
 #include "sandbox/sandbox.h"
+#include "vgpu/present_gpu.h"
 
 namespace kw {
 
@@ -22,10 +23,11 @@ struct KernelSource {
 struct CompileOptions {
   sandbox::Mode mode = sandbox::Mode::bubblewrap;
   std::chrono::milliseconds deadline{120000};
-  bool debug = false;        // for diagnoses: sanitizers and line numbers
-  bool lines = false;        // the same code with line numbers
-  std::string gpu;           // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
-  bool allow_torch = false;  // for files with ModelNew: PyTorch's operators may do the work
+  bool debug = false;                      // for diagnoses: sanitizers and line numbers
+  bool lines = false;                      // the same code with line numbers
+  std::string gpu;                         // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  std::optional<vgpu::PresentGpu> device;  // kernels in CUDA are built for it, too
+  bool allow_torch = false;                // for files with ModelNew: PyTorch's operators may do the work
 
   static CompileOptions within(double seconds, sandbox::Mode mode) {
     CompileOptions options;
@@ -37,10 +39,11 @@ struct CompileOptions {
 
 // What goes with a kernel in CUDA.
 struct GpuBuild {
-  std::string gpu;      // the data sheet's id or file
-  std::string library;  // libkw_cudart.so, which the object is linked with
-  std::string facts;    // what ptxas said of each kernel: JSON
-  std::string ptx;      // the file
+  std::string gpu;              // the data sheet's id or file
+  std::string library;          // libkw_cudart.so, which the object is linked with
+  std::string facts;            // what ptxas said of each kernel: JSON
+  std::string ptx;              // the file
+  std::string device_object{};  // the same code linked for the machine's own GPU; empty: not wanted, or this DSL has none
 };
 
 // What goes with a Python file that defines ModelNew.

@@ -18,6 +18,7 @@
 
 #include "base/files.h"
 #include "base/timing_environment.h"
+#include "dsl/memory_file.h"
 #include "dsl/python_box.h"
 #include "dsl/python_guest.h"
 #include "dsl/run_failure.h"
@@ -62,24 +63,6 @@ runner::Argument argument_of(const TensorSpec& spec, Placement placement) {
   argument.lead = placement == Placement::tail ? argument.region - round_up(argument.bytes, kAlignment) : 0;
   argument.poison = poison_word(spec.dtype);
   return argument;
-}
-
-Result<int> memory_file(const char* name, std::uint64_t bytes) {
-  const int descriptor = ::memfd_create(name, MFD_CLOEXEC);
-  if (descriptor < 0) return internal_error(fmt::format("memfd_create: {}", std::strerror(errno)));
-  if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    Error error = internal_error(fmt::format("no memory for {} bytes of tensors: {}", bytes, std::strerror(errno)));
-    ::close(descriptor);
-    return error;
-  }
-  return descriptor;
-}
-
-// The same file, but nobody can write through it.
-Result<int> read_only_again(int descriptor) {
-  const int again = ::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC);
-  if (again < 0) return internal_error(fmt::format("cannot reopen a memory file: {}", std::strerror(errno)), "is /proc mounted?");
-  return again;
 }
 
 // Every thread of a process is stopped once its state says so.
@@ -193,9 +176,10 @@ struct Session::State {
     }
     const std::uint64_t extra =
         options.extra_memory_bytes > 0 ? options.extra_memory_bytes : std::max<std::uint64_t>(std::uint64_t{1} << 30, 4 * mapped);
-    // Threads' stacks count as address space too. The sanitizer reserves terabytes.
-    box.limits.memory_bytes =
-        options.debug ? std::uint64_t{1} << 46 : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
+    // Threads' stacks count as address space too. The sanitizer reserves terabytes, and so does a GPU's driver.
+    box.limits.memory_bytes = options.debug || options.device
+                                  ? std::uint64_t{1} << 46
+                                  : mapped + extra + static_cast<std::uint64_t>(options.threads) * (64 << 20);
     if (options.python) box.limits.memory_bytes += kPythonMemory;
     auto started = sandbox::start(box, options.mode);
     ::close(ends[1]);
@@ -439,6 +423,15 @@ Result<Session> Session::create(const ProblemDescription& problem, const Compile
                 gpu->checks,         gpu->counters,
                 spec.threads,        gpu->launch_seconds,
                 gpu->sample_seconds, gpu->build.facts};
+  if (const auto& device = state->options.device) {
+    if (!kernel.gpu || kernel.gpu->device_object.empty())
+      return internal_error(fmt::format("the kernel was not built for {}", device->gpu.name));
+    spec.object = kernel.gpu->device_object;
+    spec.gpu.library = device->gpu.runtime;
+    spec.gpu.real = true;
+    spec.gpu.device = device->gpu.index;
+    spec.gpu.flush_bytes = device->flush_bytes;
+  }
   if (state->options.python) state->python = python_section(problem, *state->options.python, state->options.gpu);
   state->contents_bytes = std::max<std::uint64_t>(runner::data_bytes(spec), kPage);
   KW_TRY(state->data, memory_file("kw-data", state->contents_bytes));
@@ -501,17 +494,27 @@ Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
 
 Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison,
                                            milliseconds deadline) {
+  return order_calls({{"op", "call"}, {"slots", slots}, {"outs", outs}, {"poison", poison}}, slots.size(), deadline);
+}
+
+Result<Answered<CallReport>> Session::burst(int calls, milliseconds deadline) {
+  return order_calls({{"op", "burst"}, {"calls", calls}}, 1, deadline);
+}
+
+Result<Answered<CallReport>> Session::order_calls(Json message, std::size_t times, milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
-  const Json message{{"op", "call"}, {"ticket", ticket}, {"slots", slots}, {"outs", outs}, {"poison", poison}};
+  message["ticket"] = ticket;
   if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
   Json seen, watched;
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
     if (done.contains("gpu") && !done.at("gpu").empty()) seen = done.at("gpu").back();
     if (done.contains("watched")) watched = done.at("watched");
+    if (done.contains("late_nanoseconds"))
+      for (const auto& late : done.at("late_nanoseconds")) report.late_seconds.push_back(late.get<double>() * 1e-9);
     for (const auto& nanoseconds : done.at("nanoseconds")) report.seconds.push_back(nanoseconds.get<double>() * 1e-9);
     report.float_state_changed = done.at("float_state_changed").get<bool>();
-    if (report.seconds.size() != slots.size()) throw Json::other_error::create(505, "as many times as calls", nullptr);
+    if (report.seconds.size() != times) throw Json::other_error::create(505, "as many times as calls", nullptr);
     return report;
   });
   if (answered.ok()) {

@@ -28,6 +28,12 @@ struct SessionGpu {
   double sample_seconds = 0;  // after which a launch begins no further block; 0: all blocks run
 };
 
+// The machine's own GPU for a session that times: the kernel's object is then the one that was linked for it.
+struct SessionDevice {
+  vgpu::PresentGpu gpu;
+  std::uint64_t flush_bytes = 0;  // written before each call
+};
+
 struct SessionOptions {
   sandbox::Mode mode = sandbox::Mode::bubblewrap;
   int threads = 1;
@@ -39,6 +45,7 @@ struct SessionOptions {
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
   bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
   std::optional<SessionGpu> gpu;
+  std::optional<SessionDevice> device;
   std::optional<PythonBuild> python;  // set by create, from the kernel; a file with ModelNew: another process than the runner,
                                       // which speaks the same protocol
   bool debug = false;                 // under AddressSanitizer, without the call filter, for diagnoses only
@@ -94,7 +101,8 @@ struct CallReport {
   std::vector<double> seconds;  // of each call, by the runner's clock
   double outside_seconds = 0;   // of the whole order, by ours
   bool float_state_changed = false;
-  std::optional<GpuReport> gpu;  // of the last of the calls
+  std::optional<GpuReport> gpu;      // of the last of the calls
+  std::vector<double> late_seconds;  // of each call on a real GPU: how long it worked on when the stream was done
   std::optional<WatchedCall> watched;
 };
 
@@ -119,6 +127,9 @@ class Session {
   Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison,
                                     std::chrono::milliseconds deadline);
 
+  // Calls in a row on a real GPU, on what the last call left there, as one time by its own events and one by our clock.
+  Result<Answered<CallReport>> burst(int calls, std::chrono::milliseconds deadline);
+
   // An output as it was when the last order was done. Sets `canary_broken` when memory around it was written.
   Result<std::vector<std::byte>> output(std::size_t argument, int out_slot, bool& canary_broken);
 
@@ -134,6 +145,7 @@ class Session {
 
  private:
   struct State;
+  Result<Answered<CallReport>> order_calls(Json message, std::size_t times, std::chrono::milliseconds deadline);
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/device_box.h"
 #include "dsl/python_box.h"
 #include "sandbox/library_files.h"
 
@@ -31,8 +32,13 @@ Result<sandbox::Spec> runner_box(const runner::Spec& spec, const SessionOptions&
       libraries.insert(libraries.end(), more.begin(), more.end());
       if (options.gpu->build.gpu.ends_with(".json")) libraries.push_back(fs::absolute(options.gpu->build.gpu).string());
     }
+    if (options.device) {
+      KW_TRY(const auto more, driver_files(options.device->gpu));
+      libraries.insert(libraries.end(), more.begin(), more.end());
+    }
   }
   for (const auto& library : libraries) box.read_only.push_back({library, ""});
+  if (options.device) show_device(box, libraries);
   for (const auto& file : opencl_files) box.read_only.push_back({file, ""});
   if (const char* chosen = std::getenv("KERNELWRIGHT_OPENCL_DEVICE"); chosen != nullptr && !opencl_files.empty())
     box.environment["KERNELWRIGHT_OPENCL_DEVICE"] = chosen;

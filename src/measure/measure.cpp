@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "machine/machine_lock.h"
 #include "machine/roofline.h"
+#include "measure/gpu_estimate.h"
 #include "measure/statistics.h"
 
 namespace kw {
@@ -114,12 +115,9 @@ class Timer {
 
   Result<Measurement> finish(KernelSubject& subject) {
     const Workload workload{problem_.flops, problem_.bytes, problem_.essential_bytes};
-    const Roofline roofline = roofline_of(machine_, workload, options_.threads);
     timing_.seconds = median(candidate_times_);
     timing_.threads = options_.threads;
-    timing_.zone = name_of(roofline.zone);
-    timing_.floor_seconds = roofline.floor_seconds;
-    timing_.share_of_ceiling = share_of_ceiling(roofline, timing_.seconds);
+    place_under_roofline(workload);
     timing_.gflops_per_second = problem_.flops && timing_.seconds > 0 ? *problem_.flops / timing_.seconds * 1e-9 : 0;
     timing_.gbytes_per_second = timing_.seconds > 0 ? problem_.bytes / timing_.seconds * 1e-9 : 0;
     std::vector<double> prepare_seconds, prepare_bytes;
@@ -145,7 +143,23 @@ class Timer {
     session.mode = options_.mode;
     session.threads = options_.threads;
     session.cores = options_.cores;
+    if (options_.gpu) session.device = SessionDevice{options_.gpu->gpu, options_.gpu->gpu.flush_bytes()};
     return session;
+  }
+
+  void place_under_roofline(const Workload& workload) {
+    if (options_.gpu) {
+      const GpuRoofline roofline = roofline_on_gpu(problem_, options_.gpu->figures, options_.gpu->precision);
+      timing_.gpu = options_.gpu->gpu.name;
+      timing_.zone = roofline.zone;
+      timing_.floor_seconds = roofline.floor_seconds;
+      timing_.share_of_ceiling = timing_.seconds > 0 ? roofline.floor_seconds / timing_.seconds : 0;
+      return;
+    }
+    const Roofline roofline = roofline_of(machine_, workload, options_.threads);
+    timing_.zone = name_of(roofline.zone);
+    timing_.floor_seconds = roofline.floor_seconds;
+    timing_.share_of_ceiling = share_of_ceiling(roofline, timing_.seconds);
   }
 
   Result<Answered<double>> replay_ratio(const Candidate& candidate) const {
@@ -166,6 +180,8 @@ class Timer {
         KW_CHECK(load_inputs(session, problem_, sets_.sets[i], 0));
         KW_TRY(const auto called, session.call(zero, zero, false, deadline));
         if (!called.ok()) return Answered<double>{{}, called.failure};
+        if (options_.gpu)
+          if (const auto failure = failure_on_gpu(called.value->gpu, "run")) return Answered<double>{{}, *failure};
         each = called.value->seconds.front();
       }
       quickest = std::min(quickest, seconds[0]);
@@ -174,7 +190,8 @@ class Timer {
       quickest_new = std::min(quickest_new, seconds[0]);
       quickest_seen = std::min(quickest_seen, seconds[1]);
     }
-    KW_TRY(const auto clocks, compare_clocks(session, quickest, deadline));
+    KW_TRY(const auto clocks,
+           options_.gpu ? compare_clocks_of_gpu(session, quickest, deadline) : compare_clocks(session, quickest, deadline));
     if (clocks) return Answered<double>{{}, *clocks};
     session.finish();
     // Large problems have few sets, and on a loaded machine a few calls may all have been disturbed: the quickest ones tell, too.
@@ -201,6 +218,31 @@ class Timer {
         fmt::format("of {} calls in a row, {:.0f}% of the time passed outside of them by the runner's clock", calls, least * 100)));
   }
 
+  // The same on a GPU: many calls in a row between two events. A call that is timed alone may take less than its share of them,
+  // because the host makes its launches ready while caches are flushed; not half of it, beyond that.
+  Result<std::optional<RunFailure>> compare_clocks_of_gpu(Session& session, double seconds_of_a_call,
+                                                          std::chrono::milliseconds deadline) const {
+    const double flush = static_cast<double>(options_.gpu->gpu.flush_bytes()) / (options_.gpu->figures.memory_gb_per_s * 1e9);
+    const double seconds = seconds_of_a_call + 2 * flush;
+    double unaccounted = 1, each = 0;
+    std::size_t calls = 0;
+    for (const double order_seconds : kOrderSeconds) {
+      calls = calls_within(order_seconds, seconds_of_a_call);
+      KW_TRY(const auto called, session.burst(static_cast<int>(calls), deadline * static_cast<int>(calls)));
+      if (!called.ok()) return std::optional(called.failure);
+      if (auto failure = failure_on_gpu(called.value->gpu, "run")) return failure;
+      const double inside = called.value->seconds.front();
+      unaccounted = std::min(unaccounted, (called.value->outside_seconds - inside - 5e-4) / called.value->outside_seconds);
+      each = inside / static_cast<double>(calls);
+      if (unaccounted < 0.15 && each < 2 * seconds) return std::optional<RunFailure>{};
+    }
+    if (unaccounted >= 0.15)
+      return std::optional(clocks_disagree(fmt::format(
+          "of {} calls in a row, {:.0f}% of the time passed outside of them by the GPU's clock", calls, unaccounted * 100)));
+    return std::optional(clocks_disagree(
+        fmt::format("{} calls in a row take {:.3g} s each, a call that is timed {:.3g} s", calls, each, seconds_of_a_call)));
+  }
+
   // The same for the blocks that were timed, by their median, as the speedup is: bending the clock in fewer blocks than half
   // changes nothing. On a loaded machine a short block can spend as long waiting for its cores, before its first call and
   // after its last, as in its calls: longer ones tell.
@@ -218,8 +260,12 @@ class Timer {
     const auto& shares = subject.unaccounted_shares();
     const double longer = median({shares.begin() + static_cast<std::ptrdiff_t>(timed), shares.end()});
     if (longer <= kMostUnaccounted) return std::optional<RunFailure>{};
-    return std::optional(clocks_disagree(fmt::format(
-        "in most blocks at least {:.0f}% of the time passed outside of the calls by the runner's clock", longer * 100)));
+    const int percent = static_cast<int>(std::lround(longer * 100));
+    if (options_.gpu)
+      return std::optional(
+          clocks_disagree(fmt::format("in most blocks the GPU works on for {}% of the time when the stream is done", percent)));
+    return std::optional(clocks_disagree(
+        fmt::format("in most blocks at least {}% of the time passed outside of the calls by the runner's clock", percent)));
   }
   static constexpr double kMostUnaccounted = 0.1;
 
@@ -256,7 +302,7 @@ class Timer {
   }
 
   std::optional<Diagnosis> too_fast(const Workload& workload) const {
-    const double physical = memory_floor_seconds(machine_, workload, options_.threads);
+    const double physical = physical_floor(workload);
     if (timing_.seconds < 0.6 * physical)
       return Diagnosis{"measure",
                        "faster than the machine can move the bytes that the output depends on",
@@ -266,6 +312,13 @@ class Timer {
                        "some calls do not do their work; or measure the ceilings again with 'kernelwright doctor --refresh'",
                        ""};
     return std::nullopt;
+  }
+
+  // A GPU's last cache may keep what was written, and does not write it to memory within the call.
+  double physical_floor(const Workload& workload) const {
+    if (!options_.gpu) return memory_floor_seconds(machine_, workload, options_.threads);
+    const vgpu::GpuSheet& figures = options_.gpu->figures;
+    return std::max(0.0, workload.essential_bytes - static_cast<double>(figures.l2_bytes)) / (figures.memory_gb_per_s * 1e9);
   }
 
   const ProblemDescription& problem_;
@@ -318,7 +371,7 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
   for (const auto& [wanted, name] : {std::pair{options.eager, "eager"}, std::pair{options.compile, "compile"}}) {
     if (!wanted) continue;
     if (options.progress) options.progress(fmt::format("loading the baseline: {}", name));
-    auto subject = OracleSubject::make(oracle, problem.file, sets, name, options.threads);
+    auto subject = OracleSubject::make(oracle, problem.file, sets, name, options.threads, options.gpu);
     if (subject)
       baselines.emplace_back(name, std::move(*subject));
     else if (std::string_view(name) == "compile")

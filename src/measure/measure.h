@@ -20,6 +20,7 @@ struct MeasureOptions {
   bool eager = true;
   bool compile = true;  // torch.compile
   std::optional<double> call_timeout;
+  std::optional<GpuTiming> gpu;  // the kernel and PyTorch run there, and its clock is theirs
   std::function<void(std::string_view)> progress;
 };
 

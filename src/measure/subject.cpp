@@ -12,8 +12,34 @@ namespace {
 constexpr double kCheckedShare = 0.25;
 // Seconds that telling the runner to begin and hearing that it has ended may take.
 constexpr double kBetweenProcesses = 1e-3;
+// Seconds that asking an idle GPU whether it is done may take.
+constexpr double kAskingGpu = 20e-6;
+
+double unaccounted_share(const CallReport& report, bool on_gpu) {
+  const double inside = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
+  if (!on_gpu) return std::max(0.0, report.outside_seconds - inside - kBetweenProcesses) / std::max(report.outside_seconds, 1e-9);
+  // Between the calls tensors are brought and taken away, which no clock outside can tell from the calls; what is still under way
+  // at their ends is what counts.
+  double late = 0;
+  for (const double seconds : report.late_seconds) late += std::max(0.0, seconds - kAskingGpu);
+  return late / std::max(inside + late, 1e-9);
+}
 
 }  // namespace
+
+std::optional<RunFailure> failure_on_gpu(const std::optional<GpuReport>& report, const std::string& stage) {
+  if (!report || report->error == 0) return std::nullopt;
+  RunFailure failure;
+  failure.diagnosis = {
+      stage,
+      fmt::format("the GPU refuses or ends the kernel: {}", report->error_name),
+      "",
+      {},
+      "it passed on the virtual GPU: look for memory, registers or instructions that this GPU has less of, and for "
+      "races",
+      ""};
+  return failure;
+}
 
 KernelSubject::KernelSubject(Session session, const TimingSets& sets, int out_slots, std::chrono::milliseconds deadline,
                              OutputCheck check)
@@ -25,10 +51,13 @@ Result<std::unique_ptr<KernelSubject>> KernelSubject::make(const CompiledKernel&
   options.slots = static_cast<int>(sets.sets.size());
   options.out_slots = sets.outputs_alive;
   const int out_slots = options.out_slots;
+  const bool on_gpu = options.device.has_value();
   KW_TRY(Session session, Session::create(problem, kernel, std::move(options)));
   for (std::size_t i = 0; i < sets.sets.size(); ++i) KW_CHECK(load_inputs(session, problem, sets.sets[i], static_cast<int>(i)));
   KW_CHECK(load_weights(session, problem, sets.sets.front()));
-  return std::unique_ptr<KernelSubject>(new KernelSubject(std::move(session), sets, out_slots, deadline, std::move(check)));
+  std::unique_ptr<KernelSubject> subject(new KernelSubject(std::move(session), sets, out_slots, deadline, std::move(check)));
+  subject->on_gpu_ = on_gpu;
+  return subject;
 }
 
 Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
@@ -36,6 +65,8 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   if (!launched.ok()) return Block{{}, launched.failure};
   KW_TRY(auto prepared, session_.prepare(deadline_));
   if (!prepared.ok()) return Block{{}, prepared.failure};
+  if (on_gpu_)
+    if (auto failure = failure_on_gpu(prepared.value->gpu, "prepare")) return Block{{}, *failure};
   prepares_.push_back(*prepared.value);
 
   std::vector<int> outs(order.size());
@@ -43,9 +74,9 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
   KW_TRY(auto called, session_.call(order, outs, false, deadline_ * static_cast<int>(order.size())));
   if (!called.ok()) return Block{{}, called.failure};
   const auto& report = *called.value;
-  const double inside = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
-  const double unaccounted = std::max(0.0, report.outside_seconds - inside - kBetweenProcesses);
-  unaccounted_shares_.push_back(unaccounted / std::max(report.outside_seconds, 1e-9));
+  if (on_gpu_)
+    if (auto failure = failure_on_gpu(report.gpu, "run")) return Block{{}, *failure};
+  unaccounted_shares_.push_back(unaccounted_share(report, on_gpu_));
 
   // The process stands still; whether its outputs are looked at was not known to anyone before.
   if (blocks_++ == 0 || std::bernoulli_distribution(kCheckedShare)(random_)) {
@@ -61,7 +92,8 @@ Result<Block> KernelSubject::block(std::span<const int> order, int warmup) {
 }
 
 Result<std::unique_ptr<OracleSubject>> OracleSubject::make(OracleClient& oracle, const std::string& problem_file,
-                                                           const TimingSets& sets, const std::string& mode, int threads) {
+                                                           const TimingSets& sets, const std::string& mode, int threads,
+                                                           const std::optional<GpuTiming>& gpu) {
   Json folders = Json::array();
   for (const auto& set : sets.sets) folders.push_back(set.folder.string());
   std::unique_ptr<OracleSubject> subject(new OracleSubject(oracle, {{"problem", problem_file},
@@ -69,6 +101,11 @@ Result<std::unique_ptr<OracleSubject>> OracleSubject::make(OracleClient& oracle,
                                                                     {"mode", mode},
                                                                     {"threads", threads},
                                                                     {"outputs_alive", sets.outputs_alive}}));
+  if (gpu) {
+    subject->load_["device"] = fmt::format("cuda:{}", gpu->gpu.index);
+    subject->load_["flush_bytes"] = gpu->gpu.flush_bytes();
+    subject->load_["tf32"] = gpu->precision == "tf32";
+  }
   KW_CHECK(subject->load());
   return subject;
 }

@@ -22,11 +22,21 @@ class Subject {
   virtual Result<Block> block(std::span<const int> order, int warmup) = 0;
 };
 
+// The machine's own GPU, where a timing is of it.
+struct GpuTiming {
+  vgpu::PresentGpu gpu;
+  vgpu::GpuSheet figures;  // its published or stated rates
+  std::string precision = "float32";
+};
+
 // The inputs that a timing rotates over. They share their weights.
 struct TimingSets {
   std::vector<TensorSet> sets;
   int outputs_alive = 2;  // how many calls' outputs stay alive, on both sides
 };
+
+// What a real GPU said of an order, as the kernel's failure; nothing where all went well.
+std::optional<RunFailure> failure_on_gpu(const std::optional<GpuReport>& report, const std::string& stage);
 
 // Compares what stands in an out slot with the set's reference; nothing when it is right.
 using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, const TensorSet&, int out_slot)>;
@@ -41,7 +51,8 @@ class KernelSubject : public Subject {
   Result<Block> block(std::span<const int> order, int warmup) override;
 
   // For each block, the share of its outside time that the runner's own clock did not account for, beyond a millisecond for
-  // starting and ending it. A kernel that bends the inside clock cannot make it small.
+  // starting and ending it. A kernel that bends the inside clock cannot make it small. Of a GPU: the share of time that it worked
+  // on when the stream was done.
   [[nodiscard]] const std::vector<double>& unaccounted_shares() const { return unaccounted_shares_; }
   [[nodiscard]] const std::vector<PrepareReport>& prepares() const { return prepares_; }
   [[nodiscard]] int checked_calls() const { return checked_calls_; }
@@ -53,6 +64,7 @@ class KernelSubject : public Subject {
   int out_slots_;
   std::chrono::milliseconds deadline_;
   OutputCheck check_;
+  bool on_gpu_ = false;
   std::mt19937_64 random_{std::random_device{}()};
   std::vector<double> unaccounted_shares_;
   std::vector<PrepareReport> prepares_;
@@ -64,7 +76,8 @@ class KernelSubject : public Subject {
 class OracleSubject : public Subject {
  public:
   static Result<std::unique_ptr<OracleSubject>> make(OracleClient& oracle, const std::string& problem_file, const TimingSets& sets,
-                                                     const std::string& mode, int threads);
+                                                     const std::string& mode, int threads,
+                                                     const std::optional<GpuTiming>& gpu = {});
   ~OracleSubject() override;
   Result<Block> block(std::span<const int> order, int warmup) override;
 

@@ -5,8 +5,11 @@
 
 namespace kw {
 
-// Kernels for a GPU: their time is estimated. Others run and are timed on this machine.
+// Kernels for a GPU: their time is estimated, unless that GPU is here. Others run and are timed on this machine.
 inline bool is_for_gpu(std::string_view dsl) { return dsl != "cpp" && dsl != "opencl" && dsl != "kernelbench"; }
+
+// Kernels that are timed on a GPU, where it is here; the others for a GPU are estimated all the same.
+inline bool is_timed_on_gpu(std::string_view dsl) { return dsl == "cuda-c" || dsl == "cute"; }
 
 // Which strategies kernels in it are written with.
 inline std::string_view target_of(std::string_view dsl) { return is_for_gpu(dsl) ? "gpu" : dsl == "opencl" ? "opencl" : "cpu"; }

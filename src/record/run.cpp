@@ -29,6 +29,7 @@ void to_json(Json& json, const RunOptions& o) {
   put_if_any(json, "base_url", o.base_url);
   if (o.dsl != "cpp") json["dsl"] = o.dsl;
   put_if_any(json, "machine", o.machine);
+  put_if_any(json, "timed_on", o.timed_on);
   put_if_any(json, "part_of", o.part_of);
 }
 
@@ -44,6 +45,7 @@ void from_json(const Json& json, RunOptions& o) {
   get_if_any(json, "base_url", o.base_url);
   get_if_any(json, "dsl", o.dsl);
   get_if_any(json, "machine", o.machine);
+  get_if_any(json, "timed_on", o.timed_on);
   get_if_any(json, "part_of", o.part_of);
 }
 

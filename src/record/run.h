@@ -29,10 +29,12 @@ struct RunOptions {
   std::string model;     // that takes part in the search; empty: the playbook alone
   std::string base_url;  // where it is served, if not where its provider usually does
   std::string dsl = "cpp";
-  std::string machine;  // the GPU that kernels in CUDA are for, by data sheet; empty: this machine
-  std::string part_of;  // the run whose sub-problem this one searches; empty: a run of its own
+  std::string machine;   // the GPU that kernels in CUDA are for, by data sheet; empty: this machine
+  std::string timed_on;  // the GPU of this machine that its kernels were timed on, by name; empty: none
+  std::string part_of;   // the run whose sub-problem this one searches; empty: a run of its own
+  [[nodiscard]] bool is_on_gpu() const { return is_for_gpu(dsl); }
   // Kernels for a GPU that is not here are compared by estimates: nothing of such a run was timed.
-  [[nodiscard]] bool is_estimated() const { return is_for_gpu(dsl); }
+  [[nodiscard]] bool is_estimated() const { return is_on_gpu() && timed_on.empty(); }
 };
 
 // How one sub-problem of a problem of many layers is computed, wherever it stands.

@@ -26,7 +26,34 @@ void from_json(const Json& json, Comparison& c) {
   if (json.contains("ratios")) json.at("ratios").get_to(c.ratios);
 }
 
-KW_JSON_FIELDS(TimingRecord, comparisons, seconds, prepare_seconds, prepare_bytes, gflops_per_second, gbytes_per_second,
-               share_of_ceiling, floor_seconds, zone, threads, notes)
+void to_json(Json& json, const TimingRecord& t) {
+  json = Json{{"comparisons", t.comparisons},
+              {"seconds", t.seconds},
+              {"prepare_seconds", t.prepare_seconds},
+              {"prepare_bytes", t.prepare_bytes},
+              {"gflops_per_second", t.gflops_per_second},
+              {"gbytes_per_second", t.gbytes_per_second},
+              {"share_of_ceiling", t.share_of_ceiling},
+              {"floor_seconds", t.floor_seconds},
+              {"zone", t.zone},
+              {"threads", t.threads},
+              {"notes", t.notes}};
+  if (!t.gpu.empty()) json["gpu"] = t.gpu;
+}
+
+void from_json(const Json& json, TimingRecord& t) {
+  json.at("comparisons").get_to(t.comparisons);
+  json.at("seconds").get_to(t.seconds);
+  json.at("prepare_seconds").get_to(t.prepare_seconds);
+  json.at("prepare_bytes").get_to(t.prepare_bytes);
+  json.at("gflops_per_second").get_to(t.gflops_per_second);
+  json.at("gbytes_per_second").get_to(t.gbytes_per_second);
+  json.at("share_of_ceiling").get_to(t.share_of_ceiling);
+  json.at("floor_seconds").get_to(t.floor_seconds);
+  json.at("zone").get_to(t.zone);
+  json.at("threads").get_to(t.threads);
+  json.at("notes").get_to(t.notes);
+  if (json.contains("gpu")) json.at("gpu").get_to(t.gpu);
+}
 
 }  // namespace kw

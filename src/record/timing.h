@@ -36,6 +36,7 @@ struct TimingRecord {
   double floor_seconds = 0;
   std::string zone;
   int threads = 0;
+  std::string gpu{};  // that the calls ran on, as its driver calls it; empty: this machine's processor
   std::vector<std::string> notes;
 };
 

@@ -54,7 +54,7 @@ std::string knobs_of(const RunView& view) {
 std::string conclusion(const RunView& first, const RunView& second) {
   if (first.run.problem_hash != second.run.problem_hash)
     return "these are different problems: their speedups say nothing about each other";
-  if (first.run.machine_id != second.run.machine_id)
+  if (first.run.machine_id != second.run.machine_id || first.run.options.timed_on != second.run.options.timed_on)
     return "these ran on different machines: their speedups say little about each other";
   if (first.run.options.is_estimated() || second.run.options.is_estimated())
     return "estimates are not compared: kernelwright show prints each run's";

@@ -190,7 +190,7 @@ Json page_json(const RunView& view) {
   json["evaluation"] = view.evaluation ? evaluation_json(*view.evaluation) : Json();
   json["problem"] = view.problem ? problem_json(*view.problem) : Json();
   json["machine"] = view.machine ? machine_json(*view.machine) : Json();
-  if (view.problem && view.run.options.is_estimated()) {
+  if (view.problem && view.run.options.is_on_gpu()) {
     if (view.run.ceilings) json["roofline"] = gpu_ceilings_json(*view.run.ceilings, view.run, *view.problem);
   } else if (view.problem && view.machine) {
     const ProblemDescription& problem = *view.problem;

@@ -38,10 +38,11 @@ std::string header_text(const RunRecord& run, std::size_t tried, const Paint& pa
                         run.estimate                  ? run.estimate->gpu_name
                         : run.options.machine.empty() ? "a100"
                                                       : run.options.machine);
-  else if (run.options.threads > 0)
+  else if (run.options.threads > 0 && !run.options.is_on_gpu())
     text += fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s");
   if (!run.options.is_estimated() && run.options.dsl != "cpp")
-    text += fmt::format("\n{:<11} {}, run and timed on this machine", "kernels", run.options.dsl);
+    text += fmt::format("\n{:<11} {}, run and timed on {}", "kernels", run.options.dsl,
+                        run.options.timed_on.empty() ? "this machine" : run.options.timed_on);
   if (!run.options.part_of.empty()) text += fmt::format("\n{:<11} a sub-problem of run {}", "part", run.options.part_of);
   text += fmt::format("\n{:<11} {}{} after {}, {} evaluation{}\n", "state", run.state,
                       run.ending.empty() ? "" : " (" + run.ending + ")", human_duration(run.elapsed_seconds), tried,

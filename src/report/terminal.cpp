@@ -150,8 +150,9 @@ std::string text_of(const TimingRecord& timing, const Paint& paint) {
                         c.interval.low, c.interval.high, human_seconds(c.candidate_seconds), human_seconds(c.baseline_seconds),
                         c.pairs);
   }
-  text += fmt::format("  {:<10}{} a call, {:.0f}% of the roofline's ceiling ({}, {} threads)", "kernel",
-                      human_seconds(timing.seconds), timing.share_of_ceiling * 100, timing.zone, timing.threads);
+  text += fmt::format("  {:<10}{} a call, {:.0f}% of the roofline's ceiling ({}, {})", "kernel", human_seconds(timing.seconds),
+                      timing.share_of_ceiling * 100, timing.zone,
+                      timing.gpu.empty() ? fmt::format("{} threads", timing.threads) : "measured on " + timing.gpu);
   if (timing.gflops_per_second > 0) text += fmt::format(", {:.3g} GFLOP/s", timing.gflops_per_second);
   text += fmt::format(", {:.3g} GB/s\n", timing.gbytes_per_second);
   if (timing.prepare_seconds > 0)

@@ -1,6 +1,6 @@
 // What the evaluator and the runner say to each other: the spec that a runner starts from, and the numbers of the
 // descriptors that it inherits. Messages are JSON texts on a SOCK_SEQPACKET socket, one object each:
-//   evaluator: {"op":"prepare"}  {"op":"call","slots":[0,1],"outs":[0,1],"poison":true}  {"op":"end"}
+//   evaluator: {"op":"prepare"}  {"op":"call","slots":[0,1],"outs":[0,1],"poison":true}  {"op":"burst","calls":100}  {"op":"end"}
 //   runner:    mapped, loading, loaded, prepared, done, threw, crash, violation, failed   (field "event")
 #pragma once
 
@@ -32,9 +32,9 @@ struct Argument {
   std::uint64_t poison = 0;  // an output's fill, 8 bytes repeated
 };
 
-// A virtual GPU in the runner's process, for kernels in CUDA.
+// A GPU in the runner's process, for kernels in CUDA: a virtual one, or the machine's own.
 struct GpuSpec {
-  std::string library;  // libkw_cudart.so, as the runner sees it; empty: no GPU
+  std::string library;  // libkw_cudart.so or NVIDIA's libcudart, as the runner sees it; empty: no GPU
   std::string gpu;      // a data sheet's id or file
   bool checks = true;
   bool counters = false;
@@ -42,6 +42,10 @@ struct GpuSpec {
   double launch_seconds = 0;  // that a launch may take
   double sample_seconds = 0;  // after which a launch begins no further block; 0: all run
   std::string facts;          // of ptxas, as JSON
+
+  bool real = false;              // what is above, but for the library, is then of no account
+  int device = 0;                 // by the runtime's count
+  std::uint64_t flush_bytes = 0;  // written before each call, so that caches hold nothing of its inputs
 };
 
 struct Spec {

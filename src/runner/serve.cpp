@@ -16,6 +16,7 @@
 #include "base/cores.h"
 #include "runner/buffers.h"
 #include "runner/crash_reporter.h"
+#include "runner/device_host.h"
 #include "runner/gpu_host.h"
 #include "runner/opencl_host.h"
 #include "sandbox/seccomp_filter.h"
@@ -126,7 +127,14 @@ void prepare(Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& o
   kernel.run_prepare(slots);
   const std::chrono::duration<double> took = Clock::now() - start;
   Json done{{"event", "prepared"}, {"ticket", ticket}, {"seconds", took.count()}, {"bytes", std::max(0.0, heap_bytes() - before)}};
-  if (gpu != nullptr) done["gpu"] = gpu->end(slots, false);
+  if (gpu != nullptr) {
+    Json seen = gpu->end(slots, false);
+    if (gpu->keeps_time()) {
+      done["seconds"] = std::max(took.count(), seen.at("nanoseconds").get<double>() * 1e-9);
+      done["bytes"] = done.at("bytes").get<double>() + seen.at("held_bytes").get<double>();
+    }
+    done["gpu"] = std::move(seen);
+  }
   tell(done);
 }
 
@@ -140,7 +148,8 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
   std::vector<std::int64_t> nanoseconds(slots.size());
   fenv_t before, after;
   std::fegetenv(&before);
-  Json seen = Json::array();  // by the virtual GPU
+  Json seen = Json::array();       // by the GPU
+  std::vector<std::int64_t> late;  // of each call on a real GPU: how long it still worked when the stream was done
   for (std::size_t i = 0; i < slots.size(); ++i) {
     std::vector<void*> given = arguments[i];
     if (gpu != nullptr) {
@@ -151,7 +160,14 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
     const auto start = Clock::now();
     kernel.run(given);
     nanoseconds[i] = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    if (gpu != nullptr) seen.push_back(gpu->end(arguments[i], true));
+    if (gpu == nullptr) continue;
+    Json now = gpu->end(arguments[i], true);
+    if (gpu->keeps_time()) {
+      nanoseconds[i] = now.at("nanoseconds").get<std::int64_t>();
+      late.push_back(now.at("late_nanoseconds").get<std::int64_t>());
+      seen.clear();  // the last tells of the first error, too; many calls would not fit into a message
+    }
+    seen.push_back(std::move(now));
   }
   std::fegetenv(&after);
 #if defined(__x86_64__)
@@ -163,7 +179,23 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
   Json done{
       {"event", "done"}, {"ticket", order.value("ticket", Json())}, {"nanoseconds", nanoseconds}, {"float_state_changed", changed}};
   if (gpu != nullptr) done["gpu"] = std::move(seen);
+  if (!late.empty()) done["late_nanoseconds"] = late;
   tell(done);
+}
+
+// Calls in a row on a real GPU, on what the last call left there, between one pair of events: nothing passes between them that a
+// clock outside would have to leave out.
+void burst(const Kernel& kernel, const Buffers& buffers, GpuHost& gpu, const Json& order) {
+  const auto on_host = buffers.arguments(0, 0);
+  const auto given = gpu.arguments(on_host);
+  gpu.begin(false);
+  for (int i = order.at("calls").get<int>(); i > 0; --i) kernel.run(given);
+  Json seen = gpu.end(on_host, false);
+  tell({{"event", "done"},
+        {"ticket", order.value("ticket", Json())},
+        {"nanoseconds", {seen.at("nanoseconds")}},
+        {"float_state_changed", false},
+        {"gpu", {seen}}});
 }
 
 Json receive() {
@@ -191,6 +223,13 @@ Json addresses(const Spec& spec, const Buffers& buffers, const OpenClHost* openc
 }
 
 }  // namespace
+
+int list_gpus(const char* library) {
+  const auto devices = list_devices(library);
+  const std::string text = devices ? devices->dump(-1, ' ', false, Json::error_handler_t::replace) : devices.error().message;
+  (void)!::write(devices ? 1 : 2, text.data(), text.size());
+  return devices ? 0 : 1;
+}
 
 int serve() {
   auto spec_json = parse_json(read_spec_text(), "the runner's spec");
@@ -223,7 +262,7 @@ int serve() {
   if (spec->guarded) {
     install_crash_reporter(kControlDescriptor);
     must(sandbox::install_violation_reporter(kControlDescriptor));
-    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false, gpu != nullptr});
+    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false, gpu != nullptr, spec->gpu.real});
     if (!prepared) give_up("start", prepared.error().message);
     filters = std::move(*prepared);
     must(filters->install_load());
@@ -241,6 +280,8 @@ int serve() {
         prepare(kernel, *buffers, gpu.get(), message);
       else if (op == "call")
         call(kernel, *buffers, gpu.get(), message);
+      else if (op == "burst" && gpu && gpu->keeps_time())
+        burst(kernel, *buffers, *gpu, message);
       else
         ::_exit(0);
     } catch (const std::exception& e) {

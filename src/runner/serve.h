@@ -6,4 +6,8 @@ namespace kw::runner {
 
 int serve();
 
+// The GPUs that a CUDA runtime sees, as JSON on standard output; or why there are none, on standard error. In a process of its own,
+// because a driver that is broken takes its process with it.
+int list_gpus(const char* library);
+
 }  // namespace kw::runner

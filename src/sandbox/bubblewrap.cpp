@@ -47,6 +47,8 @@ std::vector<std::string> bubblewrap_words(const std::string& program, const Spec
   for (const Bind& path : spec.read_write) bind("--bind", path);
   if (spec.dev_null)
     for (const char* device : {"/dev/null", "/dev/urandom"}) add({"--dev-bind", device, device});
+  for (const std::string& device : spec.devices) add({"--dev-bind", device, device});
+  if (spec.own_proc) add({"--proc", "/proc"});
   add({"--remount-ro", "/"});  // it is a tmpfs: writable, it would be memory without a limit
   for (const auto& [name, value] : spec.environment) add({"--setenv", name, value});
   add({"--setenv", "TMPDIR", "/tmp", "--chdir", spec.folder, "--"});

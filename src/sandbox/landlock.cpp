@@ -73,6 +73,8 @@ Result<Fd> make_ruleset(const Spec& spec, const fs::path& temp, int abi) {
     KW_CHECK(allow_path(ruleset.get(), "/dev/null", read_file_bit | write_file | (all & truncate)));
     KW_CHECK(allow_path(ruleset.get(), "/dev/urandom", read_file_bit));
   }
+  for (const std::string& device : spec.devices)
+    KW_CHECK(allow_path(ruleset.get(), device, read_file_bit | write_file | (all & ioctl_dev)));
   return ruleset;
 }
 

@@ -46,6 +46,8 @@ struct Spec {
   std::vector<std::pair<int, int>> descriptors;    // ours -> its number inside (0 or from 3 on); all others are closed
   std::vector<int> cores;                          // affinity; empty: ours
   bool dev_null = false;                           // /dev/null and /dev/urandom exist
+  std::vector<std::string> devices;                // nodes that it may open and drive, such as a GPU's
+  bool own_proc = false;                           // a /proc of its own processes (bubblewrap)
   bool brings_filter = false;  // it installs a RunnerFilters itself, so bubblewrap lays no seccomp filter around it
   Limits limits;
 };

@@ -83,10 +83,79 @@ void allow_talking(BpfBuilder& filter, const FilterOptions& options) {
   filter.rule(allow, "ioctl", {is(0, 2), is(1, TCGETS)});
 }
 
+// What NVIDIA's driver does in the process: device nodes opened, driven and mapped where it wants them, its own descriptors,
+// threads and memory policies. No new processes, no sockets, no signals, and nothing writable that is executable.
+void allow_driving(BpfBuilder& filter, const FilterOptions& options) {
+  filter.rules(allow, {"open",
+                       "openat",
+                       "read",
+                       "readv",
+                       "pread64",
+                       "write",
+                       "writev",
+                       "ioctl",
+                       "stat",
+                       "lstat",
+                       "newfstatat",
+                       "statx",
+                       "statfs",
+                       "fstatfs",
+                       "access",
+                       "faccessat",
+                       "faccessat2",
+                       "readlink",
+                       "readlinkat",
+                       "getcwd",
+                       "getdents64",
+                       "fcntl",
+                       "dup",
+                       "dup2",
+                       "dup3",
+                       "eventfd2",
+                       "pipe2",
+                       "epoll_create1",
+                       "epoll_ctl",
+                       "epoll_wait",
+                       "epoll_pwait",
+                       "memfd_create",
+                       "ftruncate",
+                       "fallocate",
+                       "mlock",
+                       "munlock",
+                       "mincore",
+                       "get_mempolicy",
+                       "set_mempolicy",
+                       "mbind",
+                       "nanosleep",
+                       "clock_nanosleep",
+                       "sigaltstack",
+                       "membarrier",
+                       "sched_getparam",
+                       "sched_getscheduler"});
+  filter.rule(allow, "prctl", {is(0, PR_SET_NAME)});
+  filter.rule(allow, "mmap", {bits(2, PROT_EXEC, 0)});
+  filter.rule(allow, "mmap", {bits(2, PROT_EXEC | PROT_WRITE, PROT_EXEC), bits(3, MAP_ANONYMOUS, 0)});
+  filter.rule(allow, "mprotect", {bits(2, PROT_EXEC, 0)});
+  if (!options.threads) {
+    filter.rule(allow, "clone", {bits(0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM)});
+    filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  }
+}
+
+std::uint32_t otherwise(const FilterOptions& options) {
+  return options.device ? SCMP_ACT_ERRNO(EPERM) : static_cast<std::uint32_t>(SCMP_ACT_TRAP);
+}
+
 Result<BpfProgram> load_program(const FilterOptions& options) {
-  BpfBuilder filter(SCMP_ACT_TRAP);
+  BpfBuilder filter(otherwise(options));
   allow_computing(filter, options);
   allow_talking(filter, options);
+  // The next stage, which can only take more away.
+  filter.rule(allow, "seccomp", {is(0, SECCOMP_SET_MODE_FILTER), is(1, all_threads_filter)});
+  if (options.device) {
+    allow_driving(filter, options);
+    return filter.build();
+  }
   constexpr std::uint64_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
   filter.rule(allow, "open", {bits(1, writing, O_RDONLY)});
   filter.rule(allow, "openat", {bits(2, writing, O_RDONLY)});
@@ -96,15 +165,17 @@ Result<BpfProgram> load_program(const FilterOptions& options) {
   filter.rule(allow, "mmap", {bits(2, PROT_EXEC, 0)});
   filter.rule(allow, "mmap", {bits(2, PROT_EXEC | PROT_WRITE, PROT_EXEC), bits(3, MAP_ANONYMOUS, 0)});
   filter.rule(allow, "mprotect", {bits(2, PROT_EXEC, 0)});
-  // The next stage, which can only take more away.
-  filter.rule(allow, "seccomp", {is(0, SECCOMP_SET_MODE_FILTER), is(1, all_threads_filter)});
   return filter.build();
 }
 
 Result<BpfProgram> run_program(const FilterOptions& options) {
-  BpfBuilder filter(SCMP_ACT_TRAP);
+  BpfBuilder filter(otherwise(options));
   allow_computing(filter, options);
   allow_talking(filter, options);
+  if (options.device) {
+    allow_driving(filter, options);
+    return filter.build();
+  }
   filter.rule(allow, "read", {is(0, static_cast<std::uint64_t>(options.control_fd))});
   // Without an address of its choosing: a kernel could else lay memory over the inputs.
   filter.rule(allow, "mmap", {is(0, 0), bits(2, PROT_EXEC, 0), bits(3, MAP_FIXED | MAP_FIXED_NOREPLACE, 0)});

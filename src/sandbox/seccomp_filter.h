@@ -16,6 +16,9 @@ struct FilterOptions {
   int control_fd = 3;        // may be read, written and polled
   bool threads = false;      // new threads of this process are allowed; new processes never are
   bool protections = false;  // protections of memory may change, but never to executable: a virtual GPU closes its memory
+  // For a GPU's driver in the process, which opens its device and talks to it at any time, and has threads. What can be opened is
+  // then the sandbox's matter alone, and a call that is on neither list fails instead of ending the process.
+  bool device = false;
 };
 
 // Both stages are built before the first is installed, since building needs calls that the first forbids.

@@ -66,7 +66,13 @@ Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
 
 Result<ProblemSource> Evaluator::problem(const fs::path& file) { return load_problem(file, oracle_); }
 
-MeasureOptions Evaluator::measure_options() const {
+Result<std::optional<GpuTiming>> Evaluator::gpu_timing() const {
+  if (!options_.device) return std::optional<GpuTiming>{};
+  KW_TRY(vgpu::GpuSheet figures, gpu_sheet());
+  return std::optional(GpuTiming{*options_.device, std::move(figures), options_.precision});
+}
+
+Result<MeasureOptions> Evaluator::measure_options() const {
   MeasureOptions measure;
   measure.mode = mode_;
   measure.threads = threads_;
@@ -78,6 +84,7 @@ MeasureOptions Evaluator::measure_options() const {
   measure.compile = options_.compile;
   measure.call_timeout = options_.call_timeout;
   measure.progress = options_.progress;
+  KW_TRY(measure.gpu, gpu_timing());
   return measure;
 }
 
@@ -120,6 +127,7 @@ VerifyOptions Evaluator::verify_options() const {
   verify.call_timeout = options_.call_timeout;
   verify.compile_timeout = options_.compile_timeout;
   verify.gpu = options_.gpu;
+  verify.device = options_.device;
   verify.allow_torch = options_.allow_torch;
   verify.gpu_seconds = options_.gpu_seconds;
   verify.progress = options_.progress;
@@ -179,7 +187,8 @@ Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& can
 }
 
 Result<vgpu::GpuSheet> Evaluator::gpu_sheet() const {
-  return vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu));
+  KW_TRY(vgpu::GpuSheet sheet, vgpu::load_gpu_sheet(options_.gpu.empty() ? vgpu::kDefaultGpu : std::string_view(options_.gpu)));
+  return options_.device ? vgpu::with_own_figures(std::move(sheet), *options_.device) : std::move(sheet);
 }
 
 Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candidate& candidate, std::uint64_t draw) {
@@ -196,39 +205,66 @@ Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candi
   return estimate_on_gpu(candidate, problem.description, set, sheet, estimate);
 }
 
-// There is nothing to time without a GPU: a right kernel is counted, and its time there estimated.
+bool Evaluator::has_baselines(const std::optional<TimingRecord>& timing) const {
+  return timing && (!options_.eager || compares_with(*timing, "eager")) && (!options_.compile || compares_with(*timing, "compile"));
+}
+
+// A right kernel is counted and its time estimated; where its GPU is here, it is timed on it too.
 Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
   KW_TRY(Evaluated evaluated, verify(problem, candidate, command));
   Evaluation& evaluation = evaluated.evaluation;
-  if (evaluation.verdict.verdict != Verdict::passed || evaluation.estimate) return evaluated;
+  const bool untimed = options_.device && !has_baselines(evaluation.timing);
+  if (evaluation.verdict.verdict != Verdict::passed || (evaluation.estimate && !untimed)) return evaluated;
   KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
   if (!compiled.kernel)
     return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
                           "verify it with --again");
   const TensorStore store(problem, options_.precision);
-  KW_TRY(Estimation estimation, estimate(problem, candidate, options_.seed.value_or(store.pick_draw(false))));
-  if (estimation.estimate) {
-    KW_CHECK(archive_->put_estimate(evaluation.id, *estimation.estimate));
-  } else {
-    evaluation.verdict.verdict = estimation.verdict;
-    evaluation.verdict.diagnosis = std::move(estimation.diagnosis);
-    KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
+  const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh && untimed));
+  if (!evaluation.estimate) {
+    KW_TRY(Estimation estimation, estimate(problem, candidate, draw));
+    if (estimation.estimate) {
+      if (!options_.gpu_note.empty()) estimation.estimate->notes.push_back(options_.gpu_note);
+      KW_CHECK(archive_->put_estimate(evaluation.id, *estimation.estimate));
+    } else {
+      evaluation.verdict.verdict = estimation.verdict;
+      evaluation.verdict.diagnosis = std::move(estimation.diagnosis);
+      KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
+    }
   }
+  if (evaluation.verdict.verdict == Verdict::passed && untimed) KW_CHECK(time(problem, candidate, command, draw, evaluation));
   KW_TRY(auto kept, archive_->get_evaluation(evaluation.id));
   return Evaluated{std::move(*kept), false};
+}
+
+Status Evaluator::time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
+                       Evaluation& known) {
+  if (options_.progress) options_.progress("drawing inputs for timing");
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
+  KW_TRY(const MeasureOptions options, measure_options());
+  KW_TRY(Measurement measured,
+         kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem), options));
+  if (measured.timing) {
+    known.timing = std::move(measured.timing);
+    return archive_->put_timing(known.id, *known.timing);
+  }
+  // The newest evaluation of a key counts: what timing found out overrules the earlier verdict.
+  known.verdict.verdict = measured.verdict;
+  known.verdict.diagnosis = std::move(measured.diagnosis);
+  known.verdict.repeat = fmt::format("{} --seed {}", command, draw);
+  KW_TRY(known.id, archive_->put_evaluation(known));
+  return {};
 }
 
 Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
   if (candidate.on_gpu()) return measure_on_gpu(problem, candidate, command);
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   KW_CHECK(warm_up());
-  const auto has_baselines = [&](const TimingRecord& timing) {
-    return (!options_.eager || compares_with(timing, "eager")) && (!options_.compile || compares_with(timing, "compile"));
-  };
   std::optional<Evaluation> known;
   if (!options_.again && !options_.fresh && !options_.seed) {
     KW_TRY(known, archive_->find_evaluation(key));
-    if (known && ((known->timing && has_baselines(*known->timing)) || known->verdict.verdict != Verdict::passed))
+    if (known && (has_baselines(known->timing) || known->verdict.verdict != Verdict::passed))
       return Evaluated{std::move(*known), true};
   }
   const TensorStore store(problem, options_.precision);
@@ -248,20 +284,7 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
                             "verify it with --again");
     draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   }
-  if (options_.progress) options_.progress("drawing inputs for timing");
-  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  KW_TRY(Measurement measured,
-         kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem), measure_options()));
-  if (measured.timing) {
-    known->timing = std::move(measured.timing);
-    KW_CHECK(archive_->put_timing(known->id, *known->timing));
-  } else {
-    // The newest evaluation of a key counts: what timing found out overrules the earlier verdict.
-    known->verdict.verdict = measured.verdict;
-    known->verdict.diagnosis = std::move(measured.diagnosis);
-    known->verdict.repeat = fmt::format("{} --seed {}", command, draw);
-    KW_TRY(known->id, archive_->put_evaluation(*known));
-  }
+  KW_CHECK(time(problem, candidate, command, draw, *known));
   KW_TRY(auto kept, archive_->get_evaluation(known->id));
   return Evaluated{std::move(*kept), false};
 }
@@ -286,7 +309,8 @@ Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Can
   const TensorStore store(problem, options_.precision);
   const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
   KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
-  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem), measure_options());
+  KW_TRY(const MeasureOptions options, measure_options());
+  return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem), options);
 }
 
 }  // namespace kw

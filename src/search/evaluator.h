@@ -9,6 +9,7 @@
 #include "measure/gpu_estimate.h"
 #include "measure/measure.h"
 #include "problem/tensor_sets.h"
+#include "search/gpu_place.h"
 #include "verify/verify.h"
 
 namespace kw {
@@ -27,10 +28,18 @@ struct EvaluatorOptions {
   int least_pairs = 12;
   bool eager = true;
   bool compile = true;
-  bool allow_torch = false;  // of a file with ModelNew: PyTorch's operators may do the work
-  std::string gpu;           // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
-  double gpu_seconds = 45;   // of calls in a verification on a virtual GPU, more or less
+  bool allow_torch = false;                // of a file with ModelNew: PyTorch's operators may do the work
+  std::string gpu;                         // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  std::optional<vgpu::PresentGpu> device;  // the machine's own GPU, where kernels in CUDA are timed on it
+  std::string gpu_note;                    // why they are not, although there is one
+  double gpu_seconds = 45;                 // of calls in a verification on a virtual GPU, more or less
   std::function<void(std::string_view)> progress;
+
+  void go_to(const GpuPlace& place) {
+    gpu = place.sheet;
+    device = place.device;
+    gpu_note = place.note;
+  }
 };
 
 struct Evaluated {
@@ -71,16 +80,19 @@ class Evaluator {
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] Archive& archive() { return *archive_; }
   [[nodiscard]] const EvaluatorOptions& options() const { return options_; }
-  [[nodiscard]] MeasureOptions measure_options() const;
+  [[nodiscard]] Result<MeasureOptions> measure_options() const;
+  // Of kernels for a GPU: the machine's own, where they are timed.
+  [[nodiscard]] Result<std::optional<GpuTiming>> gpu_timing() const;
   [[nodiscard]] CompileOptions compile_options() const {
     CompileOptions options = CompileOptions::within(options_.compile_timeout, mode_);
     options.gpu = options_.gpu;
+    options.device = options_.device;
     options.allow_torch = options_.allow_torch;
     return options;
   }
-  void use_gpu(std::string sheet) { options_.gpu = std::move(sheet); }
+  void use_gpu(const GpuPlace& place) { options_.go_to(place); }
   void allow_torch(bool allowed) { options_.allow_torch = allowed; }
-  // Of the GPU that kernels in CUDA are for.
+  // Of the GPU that kernels in CUDA are for; with its own figures where it is here.
   [[nodiscard]] Result<vgpu::GpuSheet> gpu_sheet() const;
   // Puts the problem and the machine into the archive, which everything about them there refers to.
   Status archive_subjects(const ProblemSource& problem);
@@ -92,6 +104,10 @@ class Evaluator {
   Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
   [[nodiscard]] VerifyOptions verify_options() const;
   Result<Evaluated> measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  // Into the evaluation and the archive. The candidate is compiled and has passed.
+  Status time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
+              Evaluation& known);
+  [[nodiscard]] bool has_baselines(const std::optional<TimingRecord>& timing) const;
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
 
   EvaluatorOptions options_;

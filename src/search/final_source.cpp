@@ -26,15 +26,16 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
   std::string text = fmt::format("// Written by Kernelwright, run {}, for the problem {} (sha256 {:.12}).\n", run.id,
                                  run.problem_name, run.problem_hash);
   if (run.confirmed) {
-    text += fmt::format("// Measured on {} with {} thread{}:", machine.cpu_model, run.confirmed->threads,
-                        run.confirmed->threads == 1 ? "" : "s");
+    text += run.confirmed->gpu.empty() ? fmt::format("// Measured on {} with {} thread{}:", machine.cpu_model,
+                                                     run.confirmed->threads, run.confirmed->threads == 1 ? "" : "s")
+                                       : fmt::format("// Measured on {}:", run.confirmed->gpu);
     for (const Comparison& comparison : run.confirmed->comparisons)
       text += fmt::format(" {:.2f}x ({:.2f} to {:.2f}) over {};", comparison.speedup, comparison.interval.low,
                           comparison.interval.high, comparison.baseline == "compile" ? "torch.compile" : comparison.baseline);
     text.back() = '.';
     text += "\n";
   }
-  if (run.estimate) {
+  if (run.estimate && !run.confirmed) {
     text += fmt::format("// Estimated for {}, not measured: {:.3g} us a call, limited by {}", run.estimate->gpu_name,
                         run.estimate->seconds * 1e6, run.estimate->limiting);
     if (run.reference_seconds > 0 && run.estimate->seconds > 0)

@@ -11,7 +11,7 @@ namespace {
 // Median seconds of a call; nothing where the kernel fails, which a profile may pass over: its verdict is settled elsewhere.
 Result<std::optional<double>> seconds_of_calls(Evaluator& evaluator, const ProblemSource& problem, const Candidate& candidate,
                                                const TimingSets& sets, int threads, bool warm) {
-  const MeasureOptions measure = evaluator.measure_options();
+  KW_TRY(const MeasureOptions measure, evaluator.measure_options());
   SessionOptions session;
   session.mode = measure.mode;
   session.threads = threads;

@@ -74,7 +74,7 @@ class Run {
   Result<RunOutcome> whole() {
     KW_CHECK(open_evaluator());
     KW_TRY(record_, begin(request_, evaluator_->archive()));
-    if (record_.options.is_estimated()) evaluator_->use_gpu(record_.options.machine);
+    if (record_.options.is_on_gpu()) KW_CHECK(choose_gpu());
     budget_.emplace(record_.options, record_.elapsed_seconds);
     KW_TRY(problem_, evaluator_->problem(record_.problem_file));
     KW_CHECK(analyse());
@@ -100,6 +100,22 @@ class Run {
     KW_TRY(own_evaluator_, Evaluator::open(std::move(options)));
     evaluator_ = own_evaluator_.get();
     return evaluator_->warm_up();
+  }
+
+  // A run stays where it began: timed on the GPU of this machine, or estimated.
+  Status choose_gpu() {
+    KW_TRY(GpuPlace place, gpu_place(record_.options.machine, record_.options.dsl));
+    const std::string name = place.device ? place.device->name : "";
+    if (record_.id.empty()) record_.options.timed_on = name;
+    if (record_.options.timed_on.empty()) {
+      place.device.reset();
+    } else if (record_.options.timed_on != name) {
+      return bad_input(fmt::format("run {} was timed on {}, which is not here", record_.id, record_.options.timed_on),
+                       "resume it where that GPU is, or start a new run");
+    }
+    if (!place.note.empty()) outcome_.notes.push_back(place.note);
+    evaluator_->use_gpu(place);
+    return {};
   }
 
   // A sub-problem's search: what it finds is verified and confirmed as a part of the whole.
@@ -143,8 +159,8 @@ class Run {
       return bad_input(fmt::format("run {} began on another machine", record_.id), "start a new run here");
     record_.machine_id = evaluator_->machine().id;
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
-    if (record_.options.is_estimated()) record_.ceilings = ceilings_of(sheet, record_.options.precision);
-    auto coder = record_.options.is_estimated()
+    if (record_.options.is_on_gpu()) record_.ceilings = ceilings_of(sheet, record_.options.precision);
+    auto coder = record_.options.is_on_gpu()
                      ? gpu_playbook_coder(description, sheet, record_.options.precision, record_.options.dsl)
                      : cpu_playbook_coder(record_.options.dsl, description, evaluator_->machine(), evaluator_->threads());
     if (!coder && request_.model == nullptr) return std::move(coder.error());
@@ -154,18 +170,18 @@ class Run {
   }
 
   Result<std::string> zone_of_problem(const Workload& workload) {
-    if (!record_.options.is_estimated())
-      return std::string(name_of(zone_of(evaluator_->machine(), workload, evaluator_->threads())));
+    if (!record_.options.is_on_gpu()) return std::string(name_of(zone_of(evaluator_->machine(), workload, evaluator_->threads())));
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
     return roofline_on_gpu(problem_.description, sheet, record_.options.precision).zone;
   }
 
   Status open_trials() {
-    if (!record_.options.is_estimated()) {
+    if (!record_.options.is_on_gpu()) {
       KW_TRY(trials_, Trials::open(*evaluator_, problem_, *coder_, run_pool_, usable_));
       return {};
     }
     KW_TRY(trials_, Trials::open_on_gpu(*evaluator_, problem_, *coder_, run_pool_, usable_));
+    if (!record_.options.is_estimated()) return {};
     if (record_.reference_seconds <= 0) {
       say("the plain kernel, for comparison");
       KW_TRY(record_.reference_seconds, trials_->plain_seconds());
@@ -221,7 +237,7 @@ class Run {
 
   Result<TaskBrief> brief() {
     const std::string& precision = record_.options.precision;
-    if (!record_.options.is_estimated())
+    if (!record_.options.is_on_gpu())
       return task_brief(problem_, evaluator_->machine(), evaluator_->threads(), precision, coder_->features(), record_.options.dsl);
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
     return gpu_task_brief(problem_, sheet, record_.options.dsl, precision, coder_->features());
@@ -432,7 +448,7 @@ class Run {
     report();
     std::string command =
         fmt::format("kernelwright measure {} KERNEL{}", record_.problem_file, kernel_extension(record_.options.dsl));
-    if (record_.options.is_estimated()) command += " --dsl " + record_.options.dsl;
+    if (record_.options.is_on_gpu()) command += " --dsl " + record_.options.dsl;
     if (!record_.options.machine.empty()) command += " --machine " + record_.options.machine;
     const double before = budget_->elapsed();
     KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline()));

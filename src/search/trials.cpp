@@ -111,6 +111,11 @@ Result<std::unique_ptr<Trials>> Trials::open_on_gpu(Evaluator& evaluator, const 
   trials->considered_ = std::move(considered);
   trials->on_gpu_ = true;
   trials->draw_ = trials->store_.pick_draw(false);
+  KW_TRY(const auto gpu, evaluator.gpu_timing());
+  if (!gpu) return trials;
+  KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
+  KW_TRY(trials->eager_,
+         OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads(), gpu));
   return trials;
 }
 
@@ -136,7 +141,7 @@ double Trials::drawing_seconds() const {
 void Trials::remember(const std::vector<Individual>& individuals) {
   for (const Individual& individual : individuals) {
     best_speedup_ = std::max(best_speedup_, individual.speedup);
-    if (on_gpu_ && reference_seconds_ <= 0 && individual.passed()) reference_seconds_ = individual.seconds * individual.speedup;
+    if (!eager_ && reference_seconds_ <= 0 && individual.passed()) reference_seconds_ = individual.seconds * individual.speedup;
     if (!individual.assembly_hash.empty() && individual.duplicate_of < 0)
       by_code_.insert_or_assign(individual.assembly_hash, individual);
   }
@@ -240,7 +245,7 @@ Status Trials::evaluate(Tried& tried) {
   KW_CHECK(read_code(tried));
   if (const auto same = by_code_.find(individual.assembly_hash); same != by_code_.end()) {
     const Individual& first = same->second;
-    if (!on_gpu_ && first.passed() && individual.proposal.effort > first.proposal.effort) {
+    if (eager_ && first.passed() && individual.proposal.effort > first.proposal.effort) {
       // Asked for again, to be timed more carefully.
       individual.verdict = first.verdict;
       align_with_code(tried);
@@ -322,12 +327,13 @@ Status Trials::estimate(Tried& tried) {
   if (!brief.estimate) return {};
   align_with_code(tried);
   const EstimateRecord& record = *brief.estimate;
+  individual.findings = estimate_findings(record);
+  if (eager_) return time(tried);
   individual.seconds = record.seconds;
   if (reference_seconds_ <= 0) reference_seconds_ = record.seconds;
   individual.speedup = record.seconds > 0 ? reference_seconds_ / record.seconds : 0;
   individual.interval = {individual.speedup * (1 - kNoise), individual.speedup * (1 + kNoise)};
   individual.share_of_ceiling = record.share_of_ceiling;
-  individual.findings = estimate_findings(record);
   return {};
 }
 
@@ -335,7 +341,7 @@ Status Trials::time(Tried& tried) {
   const Stopwatch watch(clock_.timing);
   Individual& individual = tried.individual;
   const Effort effort = effort_of(individual.proposal.effort);
-  MeasureOptions options = evaluator_.measure_options();
+  KW_TRY(MeasureOptions options, evaluator_.measure_options());
   options.seconds_per_baseline = effort.seconds;
   options.good_enough = effort.good_enough;
   options.least_pairs = effort.least_pairs;
@@ -354,6 +360,7 @@ Status Trials::time(Tried& tried) {
   individual.interval = timing.comparisons.front().interval;
   individual.ratios = timing.comparisons.front().ratios;
   individual.share_of_ceiling = timing.share_of_ceiling;
+  if (on_gpu_) return {};  // the counters have told what there is to tell
   ProfileInputs seen = profile_inputs(evaluator_.machine(), problem_.description, timing);
   seen.loops = std::move(tried.loops);
   for (const Finding& finding : findings(seen).findings) individual.findings.push_back(with_levers(finding));

@@ -24,7 +24,8 @@ class Trials {
   // Draws the inputs and loads the baseline: the oracle's slow part, once a run.
   static Result<std::unique_ptr<Trials>> open(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
                                               const StrategyPool& pool, std::vector<std::string> considered);
-  // The same for kernels in CUDA, which are estimated: there is no baseline to time, and speedups are over a reference.
+  // The same for kernels in CUDA. Where their GPU is here they are timed on it, too; otherwise there is no baseline to time, and
+  // speedups are over a reference, by estimates.
   static Result<std::unique_ptr<Trials>> open_on_gpu(Evaluator& evaluator, const ProblemSource& problem, const Coder& coder,
                                                      const StrategyPool& pool, std::vector<std::string> considered);
   // The reference's estimate; where none is set, the first kernel that passes sets it.

@@ -49,6 +49,7 @@ class Verifier {
     say("compiling");
     CompileOptions compile = CompileOptions::within(options_.compile_timeout, options_.mode);
     compile.gpu = options_.gpu;
+    compile.device = options_.device;
     compile.allow_torch = options_.allow_torch;
     KW_TRY(const CompileOutcome compiled, candidate_.compile(problem_, compile));
     if (!compiled.kernel) {

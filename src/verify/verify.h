@@ -20,10 +20,11 @@ struct VerifyOptions {
   bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
   std::optional<double> call_timeout;
   double compile_timeout = 120;
-  bool gpu_counters = false;  // also count what the first call on a virtual GPU does
-  double gpu_seconds = 45;    // of calls on a virtual GPU, after which no other kind of input is begun
-  bool allow_torch = false;   // of a file with ModelNew: PyTorch's operators may do the work
-  std::string gpu;            // the data sheet that kernels in CUDA are for; empty: the usual one
+  bool gpu_counters = false;               // also count what the first call on a virtual GPU does
+  double gpu_seconds = 45;                 // of calls on a virtual GPU, after which no other kind of input is begun
+  bool allow_torch = false;                // of a file with ModelNew: PyTorch's operators may do the work
+  std::string gpu;                         // the data sheet that kernels in CUDA are for; empty: the usual one
+  std::optional<vgpu::PresentGpu> device;  // they are built for it too, to be timed there; verification does not use it
   std::function<void(std::string_view)> progress;
 };
 

@@ -91,6 +91,23 @@ Result<fs::path> find_cudart_library() {
   return internal_error("libkw_cudart.so is neither beside the program nor in the folder lib next to its folder", "make build");
 }
 
+Result<fs::path> find_cuda_runtime() {
+  if (const std::string named = variable_named("KERNELWRIGHT_CUDART"); !named.empty()) {
+    if (std::error_code error; fs::is_regular_file(named, error)) return fs::path(named);
+    return bad_input("KERNELWRIGHT_CUDART is '" + named + "', which is no file", "set it to NVIDIA's libcudart.so, or unset it");
+  }
+  KW_TRY(const fs::path nvcc, find_nvcc());
+  std::error_code error;
+  const fs::path toolkit = fs::canonical(nvcc, error).parent_path().parent_path();
+  std::vector<fs::path> found;
+  for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"})
+    for (const auto& file : entries_of(toolkit / folder))
+      if (file.path().filename().string().starts_with("libcudart.so")) found.push_back(file.path());
+  if (!found.empty()) return *std::min_element(found.begin(), found.end());  // libcudart.so before libcudart.so.13
+  return bad_input("there is no libcudart.so in the lib folders of " + toolkit.string(),
+                   "install the package cuda-cudart-dev of the same toolkit, or set KERNELWRIGHT_CUDART");
+}
+
 Result<fs::path> find_cutlass_headers() {
   const auto has_headers = [](const fs::path& folder) {
     std::error_code error;
@@ -119,11 +136,14 @@ Json facts_json(const std::map<std::string, PtxasFacts>& facts) {
   return json;
 }
 
-std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text) {
+std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text, std::string_view architecture) {
   std::map<std::string, PtxasFacts> facts;
   std::string kernel;
   for_each_line(text, [&](std::string_view line) {
-    if (const std::string_view name = between_quotes(line, "Compiling entry function '"); !name.empty()) kernel = name;
+    if (const std::string_view name = between_quotes(line, "Compiling entry function '"); !name.empty()) {
+      const bool wanted = architecture.empty() || between_quotes(line, "' for '") == architecture;
+      kernel = wanted ? name : std::string_view();
+    }
     if (kernel.empty()) return;
     PtxasFacts& entry = facts[kernel];
     if (line.find("bytes stack frame") != std::string_view::npos) {
@@ -138,10 +158,13 @@ std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text) {
   return facts;
 }
 
-std::vector<std::string> device_code_options(const GpuSheet& sheet) {
-  const std::string arch = std::to_string(std::max(sheet.cc_major * 10 + sheet.cc_minor, kOldestArchitecture));
-  // Machine code is made only for ptxas's facts.
-  return {"-gencode",     "arch=compute_" + arch + ",code=[compute_" + arch + ",sm_" + arch + "]",
+int ptx_architecture(const GpuSheet& sheet) { return std::max(sheet.cc_major * 10 + sheet.cc_minor, kOldestArchitecture); }
+
+std::vector<std::string> device_code_options(const GpuSheet& sheet, int also_for) {
+  const std::string arch = std::to_string(ptx_architecture(sheet));
+  const std::string more = also_for > ptx_architecture(sheet) ? ",sm_" + std::to_string(also_for) : "";
+  // Machine code for the sheet is made only for ptxas's facts.
+  return {"-gencode",     "arch=compute_" + arch + ",code=[compute_" + arch + ",sm_" + arch + more + "]",
           "-Xptxas",      "-v",
           "-no-compress", "-lineinfo",
           "-cudart",      "none"};

@@ -21,6 +21,10 @@ Result<fs::path> find_nvcc();
 // libkw_cudart.so: beside the running program, or in the folder lib next to its folder.
 Result<fs::path> find_cudart_library();
 
+// The shared CUDA runtime for programs on a real GPU: $KERNELWRIGHT_CUDART, or the one that came with nvcc. An error says where it
+// was looked for.
+Result<fs::path> find_cuda_runtime();
+
 struct PtxasFacts {
   int registers = 0;
   int spill_store_bytes = 0, spill_load_bytes = 0, stack_bytes = 0;
@@ -30,8 +34,8 @@ struct PtxasFacts {
 // The headers of CUTLASS and CuTe, as the package nvidia-cutlass has them: $KERNELWRIGHT_CUTLASS, or in the project's .venv.
 Result<fs::path> find_cutlass_headers();
 
-// What `ptxas -v` prints, by kernel.
-std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text);
+// What `ptxas -v` prints, by kernel. Of code for several architectures, `architecture` (sm_80) names the one to read.
+std::map<std::string, PtxasFacts> parse_ptxas_output(std::string_view text, std::string_view architecture = {});
 
 // {"kernel": {"registers": 32, "spill_bytes": 0, "stack_bytes": 0, "shared_bytes": 0}}
 Json facts_json(const std::map<std::string, PtxasFacts>& facts);
@@ -52,6 +56,9 @@ struct CompiledProgram {
 Result<CompiledProgram> compile_cuda_program(const CompileRequest& request, const GpuSheet& sheet);
 
 // The options of nvcc that device code for the virtual GPU needs: PTX for the sheet's compute capability, uncompressed, with lines.
-std::vector<std::string> device_code_options(const GpuSheet& sheet);
+// `also_for` is the architecture of a real GPU (86) that gets machine code from the same PTX; 0: none.
+std::vector<std::string> device_code_options(const GpuSheet& sheet, int also_for = 0);
+// That PTX is for: 80 for an A100.
+int ptx_architecture(const GpuSheet& sheet);
 
 }  // namespace kw::vgpu

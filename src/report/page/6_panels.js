@@ -81,7 +81,7 @@ function answerFacts(run, isServed) {
     ["estimate", record.estimate ? `limited by ${record.estimate.limiting}; its busiest unit works at ${percent(record.estimate.share_of_speed_of_light)} of the published rate` : null],
     ["language", languageText(run)],
     ["part of", record.options.part_of ? (isServed ? h("a", { href: `/runs/${record.options.part_of}` }, `run ${record.options.part_of}`) : `run ${record.options.part_of}`) : null],
-    ["machine", run.isEstimated ? "a virtual GPU: run and counted, not timed" : machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
+    ["machine", run.isEstimated ? "a virtual GPU: run and counted, not timed" : record.options.timed_on ? record.options.timed_on : machine ? `${machine.cpu_model}, ${plural(confirmed ? confirmed.threads : record.options.threads || machine.cores, "thread")}` : null],
     ["versions", [`Kernelwright ${run.version}, PyTorch ${record.torch_version}`, evaluation ? `, ${evaluation.compiler}` : ""]],
     ["flags", evaluation ? h("code", {}, ...evaluation.flags.split(" ").flatMap((flag) => [h("span", { class: "whole" }, flag), " "])) : null],
     ["search", `${record.options.search}, seed ${record.options.seed}${record.options.model ? `, with ${record.options.model}` : ""}`],

@@ -26,7 +26,7 @@ function runPage(run, isServed) {
     return { page: h("main", {}, top, panel("Kernels", null, h("p", { class: "empty" }, "none was tried before the search ended"))), refresh: () => (run.kernels.length ? location.reload() : update()), bar: runBar(run, isServed) };
   const page = h("main", {}, top,
     h("div", { class: hasRoofline ? "columns two" : "columns" },
-      hasRoofline ? panel("Roofline", run.isEstimated ? `estimates below the ceilings of the data sheet, ${run.run.ceilings.gpu_name}` : "where the kernels stand below this machine's ceilings",
+      hasRoofline ? panel("Roofline", run.isEstimated ? `estimates below the ceilings of the data sheet, ${run.run.ceilings.gpu_name}` : run.run.options.timed_on ? `where the kernels stand below the ceilings of ${run.run.options.timed_on}` : "where the kernels stand below this machine's ceilings",
         plots[0].box, plotKey(["kernel", "way to the best", "baseline"])) : null,
       panel("Progress", "speedup of each kernel, in the order of the search", plots.at(-1).box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
     h("section", { class: "panel split" }, h("header", {}, h("h2", {}, "Lineage"), h("p", {}, "what each kernel gained (+), lost (−) or turned on the way from its parent")),

@@ -136,6 +136,16 @@ TEST(TimingRecord, AWinIsAnIntervalAboveOne) {
   EXPECT_EQ(there_and_back(timing).comparisons.at(0).interval.low, 1.0001);
 }
 
+TEST(TimingRecord, SaysOnWhichGpuItWasMade) {
+  TimingRecord timing;
+  EXPECT_FALSE(Json(timing).contains("gpu")) << "on this machine's processor";
+  timing.gpu = "NVIDIA L4";
+  timing.threads = 2;
+  const auto again = Json(timing).get<TimingRecord>();
+  EXPECT_EQ(again.gpu, "NVIDIA L4");
+  EXPECT_EQ(again.threads, 2);
+}
+
 TEST(Machine, SurvivesJson) {
   Machine machine;
   machine.id = "m";
@@ -151,6 +161,19 @@ TEST(RunRecord, KeepsTheLanguageOfItsKernels) {
     run.options.dsl = dsl;
     EXPECT_EQ(there_and_back(run).options.dsl, dsl);
   }
+}
+
+TEST(RunRecord, IsEstimatedUnlessItsGpuWasHere) {
+  RunOptions options;
+  options.timed_on = "";
+  EXPECT_FALSE(options.is_estimated());
+  options.dsl = "cuda-c";
+  EXPECT_TRUE(options.is_estimated());
+  options.timed_on = "NVIDIA L4";
+  const auto again = Json(options).get<RunOptions>();
+  EXPECT_TRUE(again.is_on_gpu());
+  EXPECT_FALSE(again.is_estimated());
+  EXPECT_EQ(again.timed_on, "NVIDIA L4");
 }
 
 TEST(RunRecord, KeepsTheCeilingsOfAGpu) {

@@ -197,6 +197,21 @@ TEST_P(SandboxTest, ShowsOnlyTheBoundFiles) {
   EXPECT_EQ(run_spec(spec).exit_code, 1);
 }
 
+TEST_P(SandboxTest, DrivesOnlyTheNamedDevices) {
+  Spec spec = test::spec_for(guest(), {"write", "/dev/zero"});
+  EXPECT_EQ(run_spec(spec).exit_code, 1);
+  spec.devices = {"/dev/zero"};
+  spec.own_proc = true;
+  for (const char* what : {"write", "read"}) {
+    spec.argv[1] = what;
+    EXPECT_EQ(run_spec(spec).exit_code, 0) << what;
+  }
+  spec.argv[2] = "/dev/full";
+  EXPECT_EQ(run_spec(spec).exit_code, 1);
+  spec.argv[2] = "/proc/self/maps";
+  EXPECT_EQ(run_spec(spec).exit_code, GetParam() == Mode::bubblewrap ? 0 : 1);
+}
+
 TEST_P(SandboxTest, WritesOnlyWhereItMay) {
   const std::string shown = file("shown"), inside = (folder_->path() / "made").string();
   Spec spec = test::spec_for(guest(), {"write", shown});

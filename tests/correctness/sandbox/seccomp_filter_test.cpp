@@ -116,7 +116,7 @@ struct Story {
 };
 
 [[noreturn]] void be_a_runner(int control, const std::string& object, const std::string& function, bool in_constructor,
-                              bool threads) {
+                              const FilterOptions& options) {
   ::dup2(control, 3);
   const auto stop = [](const char* why) {
     ::dprintf(3, "%s", why);
@@ -126,7 +126,7 @@ struct Story {
   if (!pool) stop("no pool");
   reinterpret_cast<int (*)()>(::dlsym(pool, "make_pool"))();
   if (in_constructor) ::setenv("KW_TEST_CONSTRUCTOR", function.c_str(), 1);
-  auto filters = RunnerFilters::prepare({3, threads});
+  auto filters = RunnerFilters::prepare(options);
   if (!filters || !install_violation_reporter(3) || !filters->install_load()) stop("no filters");
   void* loaded = ::dlopen(object.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!loaded) stop(::dlerror());
@@ -137,12 +137,12 @@ struct Story {
   ::_exit(0);
 }
 
-Story runner(const std::string& function, bool in_constructor = false, bool threads = false) {
+Story runner(const std::string& function, bool in_constructor = false, const FilterOptions& options = {}) {
   const std::string object = hostile_object();
   pool_object();
   Line line;
   const pid_t child = ::fork();
-  if (child == 0) be_a_runner(line.theirs, object, function, in_constructor, threads);
+  if (child == 0) be_a_runner(line.theirs, object, function, in_constructor, options);
   line.close_theirs();
   Story story;
   for (std::string more; !(more = line.read()).empty();) story.said += more;
@@ -222,8 +222,21 @@ TEST(SeccompFilterTest, ThreadsOnlyWhenAllowed) {
   const std::string first_call = story.violation();
   EXPECT_TRUE(ended || first_call == "mprotect" || first_call == "clone3" || first_call == "clone" || first_call == "rt_sigaction")
       << first_call;
-  EXPECT_EQ(runner("good_thread", false, true).said, "returned 0");
-  EXPECT_EQ(runner("try_fork", false, true).violation(), "clone");
+  EXPECT_EQ(runner("good_thread", false, {3, true}).said, "returned 0");
+  EXPECT_EQ(runner("try_fork", false, {3, true}).violation(), "clone");
+}
+
+// A driver in the process may open what the sandbox shows and drive it; the rest fails, and the process lives on.
+TEST(SeccompFilterTest, ADriverOpensItsDevicesAndNoMore) {
+  KW_NOT_WITH_SANITIZERS();
+  FilterOptions options;
+  options.device = true;
+  for (const char* allowed : {"try_open", "try_thread", "try_mmap_there", "try_mprotect"})
+    EXPECT_EQ(runner(allowed, false, options).said, "returned 0") << allowed;
+  for (const char* denied : {"try_fork", "try_exec", "try_socket", "try_unlink", "try_mprotect_code", "try_kill_parent"})
+    EXPECT_EQ(runner(denied, false, options).said, "returned -1") << denied;
+  EXPECT_EQ(runner("try_mmap_code", false, options).said, "returned 1");
+  EXPECT_EQ(runner("try_open", true, options).said, "returned 0") << "also while it is loaded";
 }
 
 TEST(SeccompFilterTest, NamesSyscalls) {
