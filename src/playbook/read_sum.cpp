@@ -36,7 +36,7 @@ std::optional<CentredForm> centred_form(Graph& graph, ValueId id) {
   if (!form) return std::nullopt;
   const ValueId other = value.operands[1];
   if (times) {
-    form->factor = form->factor >= 0 ? graph.pointwise(value.fn, {form->factor, other}, value.dtype)
+    form->factor = form->factor >= 0   ? graph.pointwise(value.fn, {form->factor, other}, value.dtype)
                    : value.fn == "mul" ? other
                                        : graph.pointwise("div", {graph.constant(1, value.dtype), other}, value.dtype);
     if (form->term >= 0) form->term = graph.pointwise(value.fn, {form->term, other}, value.dtype);
