@@ -2,6 +2,7 @@
 // rounding of their mean left, as often as the row is long. Here the factors of a normalisation are taken out of the sum, the sums
 // of centred elements are few, and what all of them together are off by is taken away.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "playbook/read.h"
@@ -62,25 +63,6 @@ ValueId first_along(Graph& graph, ValueId id, const std::vector<int>& dims) {
   return id;
 }
 
-// Which dimensions of `from` a reshape has made `dims` of; nothing where they are no whole dimensions there.
-std::optional<std::vector<int>> dims_before(const Shape& from, const Shape& to, const std::vector<int>& dims) {
-  std::vector<int> result;
-  std::size_t f = 0, t = 0;
-  while (f < from.size() && t < to.size()) {
-    const std::size_t first_f = f, first_t = t;
-    std::int64_t left = from[f++], right = to[t++];
-    while (left != right) {
-      if (left == 0 || right == 0 || (left < right ? f == from.size() : t == to.size())) return std::nullopt;
-      left < right ? left *= from[f++] : right *= to[t++];
-    }
-    const auto reduced = [&](std::size_t d) { return std::ranges::find(dims, static_cast<int>(d)) != dims.end(); };
-    for (std::size_t d = first_t; d < t; ++d)
-      if (to[d] != 1 && reduced(d) != reduced(first_t)) return std::nullopt;
-    for (std::size_t d = first_f; d < f && reduced(first_t); ++d) result.push_back(static_cast<int>(d));
-  }
-  return f == from.size() && t == to.size() ? std::optional(result) : std::nullopt;
-}
-
 std::optional<ValueId> sum_of_centred(Graph& graph, ValueId x, const std::vector<int>& dims) {
   auto form = centred_form(graph, x);
   if (!form || !std::ranges::includes(dims, form->dims)) return std::nullopt;
@@ -111,12 +93,15 @@ ValueId sum_over(Graph& graph, ValueId x, std::vector<int> dims, bool keepdim) {
   const Value& value = graph.at(x);
   std::ranges::sort(dims);
   ValueId terms = x;
-  std::optional<std::vector<int>> own = dims;
+  std::vector<int> own = dims;
   if (value.kind == ValueKind::reshape) {
-    terms = value.operands[0];
-    own = dims_before(graph.shape(terms), value.shape, dims);
+    const auto parts = parts_of_merged(graph.shape(value.operands[0]), value.shape);
+    own.clear();
+    if (!parts.empty()) terms = value.operands[0];
+    for (const int d : dims)
+      if (!parts.empty()) std::ranges::copy(parts[static_cast<std::size_t>(d)], std::back_inserter(own));
   }
-  const auto sum = own && value.dtype == DType::f32 && numel(value.shape) > 0 ? sum_of_centred(graph, terms, *own) : std::nullopt;
+  const auto sum = value.dtype == DType::f32 && numel(value.shape) > 0 ? sum_of_centred(graph, terms, own) : std::nullopt;
   if (!sum) return graph.reduce("sum", x, dims, keepdim);
   Shape shape;
   for (int d = 0; d < static_cast<int>(value.shape.size()); ++d) {
