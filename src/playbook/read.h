@@ -84,6 +84,8 @@ std::vector<int> all_dims(std::size_t rank);
 ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim);
 // x less its mean over some dimensions.
 ValueId centred_over(Graph& graph, ValueId x, const std::vector<int>& dims);
+// read_sum.cpp: the sum over some dimensions; precise where x was centred.
+ValueId sum_over(Graph& graph, ValueId x, std::vector<int> dims, bool keepdim);
 
 struct ReadProblem {
   Graph graph;

@@ -1,6 +1,7 @@
 // Reductions, softmax and what is made of them.
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "playbook/read.h"
 
@@ -49,7 +50,8 @@ std::int64_t count_of(const Graph& graph, ValueId operand, const std::vector<int
 ValueId reduced(const NodeReader& node, const char* fn, const std::vector<int>& dims, bool keepdim) {
   Graph& graph = node.graph;
   if (graph.shape(node.tensor(0)).empty()) return graph.cast(node.tensor(0), node.dtype());
-  return graph.reduce(fn, graph.cast(node.tensor(0), node.dtype()), dims, keepdim);
+  const ValueId x = graph.cast(node.tensor(0), node.dtype());
+  return std::string_view(fn) == "sum" ? sum_over(graph, x, dims, keepdim) : graph.reduce(fn, x, dims, keepdim);
 }
 
 std::size_t rank_of(const NodeReader& node) { return node.graph.shape(node.tensor(0)).size(); }
@@ -69,8 +71,10 @@ NodeValues read_mean(const NodeReader& node) {
   Graph& graph = node.graph;
   const ValueId x = graph.cast(node.tensor(0), node.dtype());
   const bool along = node.op() == "aten.mean.dim";
-  return {mean_over(graph, x, along ? dims_at(node, 1, rank_of(node)) : all_dims(rank_of(node)),
-                    along && !node.is_none(2) && node.boolean(2))};
+  const auto dims = along ? dims_at(node, 1, rank_of(node)) : all_dims(rank_of(node));
+  if (graph.shape(x).empty()) return {mean_over(graph, x, dims, false)};
+  const ValueId sum = sum_over(graph, x, dims, along && !node.is_none(2) && node.boolean(2));
+  return {graph.pointwise("div", {sum, graph.constant(static_cast<double>(count_of(graph, x, dims)), node.dtype())}, node.dtype())};
 }
 
 // `correction` is what the count is less by.

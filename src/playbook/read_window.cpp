@@ -80,7 +80,7 @@ ValueId windows(Graph& graph, const std::string& fn, ValueId operand, const Pool
     global = global && pooling.outputs[d] == 1 && dim.before == 0 && dim.dilation == 1 && dim.size == inputs[ahead + d];
     pooled.push_back(static_cast<int>(ahead + d));
   }
-  if (global) return graph.reduce(fn, operand, pooled, true);
+  if (global) return fn == "sum" ? sum_over(graph, operand, pooled, true) : graph.reduce(fn, operand, pooled, true);
   Value value{.kind = ValueKind::window, .dtype = graph.dtype(operand), .shape = inputs, .operands = {operand}};
   std::ranges::copy(pooling.outputs, value.shape.begin() + static_cast<std::ptrdiff_t>(ahead));
   value.fn = fn;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,6 +72,20 @@ std::int64_t numel(const Shape& shape) {
   return count;
 }
 
+std::vector<std::vector<int>> parts_of_merged(const Shape& split, const Shape& merged) {
+  std::vector<std::vector<int>> parts(merged.size());
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < merged.size(); ++d) {
+    std::int64_t extent = 1;
+    for (; next < split.size() && (extent < merged[d] || split[next] == 1); ++next) {
+      extent *= split[next];
+      parts[d].push_back(static_cast<int>(next));
+    }
+    if (extent != merged[d]) return {};
+  }
+  return next == split.size() ? parts : std::vector<std::vector<int>>{};
+}
+
 std::vector<std::int64_t> contiguous_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t stride = 1;
@@ -118,6 +134,36 @@ ValueId Graph::view(ValueId operand, Shape shape, std::vector<DimMap> map) {
   return add(std::move(value));
 }
 
+// Something that is read again and again along a dimension stays that: its own dimensions are split before it is spread out.
+ValueId Graph::spread_in(ValueId view, const Shape& split) {
+  const Value& of = at(view);
+  const auto parts = parts_of_merged(split, of.shape);
+  std::set<int> read;
+  for (const auto& from : of.map) read.insert(from.out_dim);
+  bool spread = false;
+  for (std::size_t d = 0; d < of.shape.size(); ++d) spread = spread || (of.shape[d] != 1 && !read.contains(static_cast<int>(d)));
+  if (parts.empty() || !spread) return -1;
+  Shape own;
+  std::vector<DimMap> map;
+  for (std::size_t d = 0; d < of.map.size(); ++d) {
+    const DimMap& from = of.map[d];
+    const std::int64_t extent = shape(of.operands[0])[d];
+    const auto part = from.out_dim < 0 ? std::vector<int>{} : parts[static_cast<std::size_t>(from.out_dim)];
+    if (part.size() <= 1) {
+      own.push_back(extent);
+      map.push_back(part.empty() ? DimMap{-1, 1, from.offset} : DimMap{part[0], from.scale, from.offset});
+      continue;
+    }
+    if (from.scale != 1 || from.offset != 0 || extent != of.shape[static_cast<std::size_t>(from.out_dim)]) return -1;
+    for (const int p : part) {
+      own.push_back(split[static_cast<std::size_t>(p)]);
+      map.push_back({p, 1, 0});
+    }
+  }
+  const ValueId operand = reshape(of.operands[0], std::move(own));
+  return this->view(operand, split, std::move(map));
+}
+
 ValueId Graph::reshape(ValueId operand, Shape shape) {
   const Value& of = at(operand);
   if (shape == of.shape) return operand;
@@ -136,6 +182,8 @@ ValueId Graph::reshape(ValueId operand, Shape shape) {
     return view(operand, std::move(shape), std::move(map));
   }
   if (of.kind == ValueKind::reshape) return reshape(of.operands[0], std::move(shape));
+  if (of.kind == ValueKind::view)
+    if (const ValueId spread = spread_in(operand, shape); spread >= 0) return spread;
   return add({.kind = ValueKind::reshape, .dtype = of.dtype, .shape = std::move(shape), .operands = {operand}});
 }
 
@@ -235,6 +283,19 @@ ValueId Graph::cast(ValueId operand, DType dtype) {
 ValueId Graph::reduce(const std::string& fn, ValueId operand, std::vector<int> dims, bool keepdim) {
   std::ranges::sort(dims);
   const Shape own = shape(operand);
+  // What was computed with more dimensions is reduced over these.
+  if (const Value& merged = at(operand); merged.kind == ValueKind::reshape && at(merged.operands[0]).kind == ValueKind::pointwise) {
+    if (const auto parts = parts_of_merged(shape(merged.operands[0]), own); !parts.empty()) {
+      Shape kept;
+      std::vector<int> split;
+      for (int d = 0; d < static_cast<int>(own.size()); ++d) {
+        const bool reduced = std::ranges::find(dims, d) != dims.end();
+        if (reduced) std::ranges::copy(parts[static_cast<std::size_t>(d)], std::back_inserter(split));
+        if (keepdim || !reduced) kept.push_back(reduced ? 1 : own[static_cast<std::size_t>(d)]);
+      }
+      if (!split.empty()) return reshape(reduce(fn, merged.operands[0], split), kept);
+    }
+  }
   Value value{.kind = ValueKind::reduce, .dtype = at(operand).dtype, .operands = {operand}};
   Shape kept;
   for (int d = 0; d < static_cast<int>(own.size()); ++d) {

@@ -81,6 +81,9 @@ std::int64_t numel(const Shape& shape);
 // Those of a contiguous tensor.
 std::vector<std::int64_t> contiguous_strides(const Shape& shape);
 
+// Which dimensions of `split` each dimension of `merged` is made of, in order; empty: `merged` is no merging of them.
+std::vector<std::vector<int>> parts_of_merged(const Shape& split, const Shape& merged);
+
 // The values, each after its operands; equal ones are one. The make_* functions simplify: a view that changes nothing is its
 // operand, views of views are one view, operations on constants are constants, a cast to the same type is nothing.
 class Graph {
@@ -116,7 +119,8 @@ class Graph {
   ValueId gather(ValueId table, ValueId index, int dim);
 
  private:
-  std::deque<Value> values_;  // references stay good while values are added
+  ValueId spread_in(ValueId view, const Shape& split);  // a view in a shape with some of its dimensions split; -1: not as a view
+  std::deque<Value> values_;                            // references stay good while values are added
   std::map<std::string, ValueId> known_;
   std::string origin_;
 };

@@ -1,6 +1,7 @@
 // Random graphs through the playbook and the real evaluator:
 //   graph_fuzz --count N --seed S [--keep FOLDER]
-//   graph_fuzz --problems FOLDER [--without STRATEGY]: every problem of a folder instead, plain and with every strategy
+//   graph_fuzz --problems FOLDER [--without STRATEGY] [--measure SECONDS]: every problem of a folder instead, plain and with every
+//     strategy; or timed with every strategy, so long beside eager
 // Each graph's plain kernel, the one with every strategy, or one with a random set of them (in turn) is verified against float64. A
 // kernel that does not pass is kept with its problem; so is a graph that the playbook cannot read although it is made of operations
 // that it knows.
@@ -26,6 +27,7 @@ struct Options {
   fs::path keep = "graph-failures";
   fs::path problems{};
   std::string without{};
+  double measure = 0;  // seconds; 0: nothing is timed
 };
 
 class GraphFuzz {
@@ -43,9 +45,8 @@ class GraphFuzz {
     if (!kernel) return "writing: " + kernel.error().message;
     auto candidate = Trials::candidate_of(*kernel, {});
     if (!candidate) return "candidate: " + candidate.error().message;
-    auto verdict = evaluator_.verify_briefly(*problem, *candidate, seed + 1);
-    const std::string trouble = verdict ? trouble_of(*verdict) : "evaluator: " + verdict.error().message;
-    if (!trouble.empty()) keep(file, kernel->source);
+    const std::string trouble = options_.measure > 0 ? timed(file, *problem, *candidate) : judged(*problem, *candidate, seed);
+    if (!trouble.empty() || options_.measure > 0) keep(file, kernel->source);
     return trouble;
   }
 
@@ -60,6 +61,21 @@ class GraphFuzz {
     for (const std::string& id : usable)
       if (random.below(2) == 0) some.push_back(id);
     return some;
+  }
+
+  std::string judged(const ProblemSource& problem, Candidate& candidate, std::uint64_t seed) {
+    const auto verdict = evaluator_.verify_briefly(problem, candidate, seed + 1);
+    return verdict ? trouble_of(*verdict) : "evaluator: " + verdict.error().message;
+  }
+
+  std::string timed(const fs::path& file, const ProblemSource& problem, Candidate& candidate) {
+    const auto measured = evaluator_.measure(problem, candidate, "graph_fuzz");
+    if (!measured) return "evaluator: " + measured.error().message;
+    if (const auto& timing = measured->evaluation.timing; timing && !timing->comparisons.empty())
+      fmt::print("{:6.2f} times as fast as eager, {:8.3f} ms: {}\n", timing->comparisons[0].speedup, 1e3 * timing->seconds,
+                 file.stem().string());
+    std::fflush(stdout);
+    return trouble_of(measured->evaluation.verdict);
   }
 
   static std::string trouble_of(const VerdictRecord& verdict) {
@@ -80,14 +96,14 @@ class GraphFuzz {
   Options options_;
 };
 
-bool run_folder(GraphFuzz fuzz, const fs::path& folder) {
+bool run_folder(GraphFuzz fuzz, const Options& options) {
   std::vector<fs::path> files;
-  for (const auto& entry : entries_of(folder))
+  for (const auto& entry : entries_of(options.problems))
     if (entry.path().extension() == ".py") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int failed = 0;
   for (const auto& file : files)
-    for (const std::uint64_t seed : {0U, 1U}) {  // plain, and with every strategy
+    for (std::uint64_t seed = options.measure > 0 ? 1 : 0; seed <= 1; ++seed) {  // plain, and with every strategy
       const std::string trouble = fuzz.run(file, seed);
       if (trouble.empty()) continue;
       ++failed;
@@ -101,10 +117,13 @@ bool run_folder(GraphFuzz fuzz, const fs::path& folder) {
 Result<bool> run(const Options& options) {
   const testing::TempHome home(testing::CacheIs::own);
   testing::plant_machine();
-  KW_TRY(const auto evaluator, Evaluator::open({}));
+  EvaluatorOptions brief;
+  if (options.measure > 0) brief.seconds_per_baseline = options.measure;
+  brief.compile = false;
+  KW_TRY(const auto evaluator, Evaluator::open(brief));
   KW_TRY(const StrategyPool pool, StrategyPool::load_own());
   KW_TRY(const std::string python, oracle_python());
-  if (!options.problems.empty()) return run_folder(GraphFuzz(*evaluator, pool, options), options.problems);
+  if (!options.problems.empty()) return run_folder(GraphFuzz(*evaluator, pool, options), options);
   const fs::path graphs = home.home() / "graphs";
   Command make;
   make.argv = {python, testing::test_file("fuzz/graphs.py").string(), fmt::format("{}", options.count),
@@ -137,6 +156,7 @@ int main(int argc, char** argv) {
     if (word == "--keep") options.keep = argv[i + 1];
     if (word == "--without") options.without = argv[i + 1];
     if (word == "--problems") options.problems = argv[i + 1];
+    if (word == "--measure") options.measure = std::strtod(argv[i + 1], nullptr);
   }
   const auto outcome = kw::run(options);
   if (!outcome) return fmt::print(stderr, "{}\n", outcome.error().message), 3;
