@@ -32,7 +32,7 @@ constexpr const char* kAddPtx = R"(.version 8.0
   ret;
 })";
 
-class PtxHost : public testing::Test {
+class PtxHost : public ::testing::Test {
  protected:
   void SetUp() override {
     device_ = kw_vgpu_open("a100", nullptr);
