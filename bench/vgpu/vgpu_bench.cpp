@@ -29,7 +29,8 @@ std::string arithmetic_ptx() {
 .visible .entry work(.param .u64 out) {{
   .reg .pred %p1; .reg .f32 %f<10>; .reg .b32 %r<14>; .reg .b64 %rd<4>;
   ld.param.u64 %rd1, [out];
-  mov.u32 %r10, %tid.x;
+  mov.u32 %r10, %tid.x; mov.u32 %r12, %ctaid.x; mov.u32 %r13, %ntid.x;
+  mad.lo.u32 %r10, %r12, %r13, %r10;
   mov.u32 %r11, 0;
   mov.u32 %r8, 3; mov.u32 %r9, 7;
   mov.f32 %f8, 0f3F7FFFFF; mov.f32 %f9, 0f3A83126F;
@@ -145,7 +146,7 @@ void measure(const Case& row, bool checks, bool counters) {
 
 int main() {
   const Case cases[] = {
-      {"arithmetic", arithmetic_ptx(), {64}, {256}, {4096}},
+      {"arithmetic", arithmetic_ptx(), {64}, {256}, {64 * 256 * 4}},
       {"copy", kCopyPtx, {4096}, {256}, {4096 * 256 * 4, 4096 * 256 * 4}},
       {"tensor cores 512^3", kProductPtx, {16, 32}, {32, 4}, {512 * 512 * 2, 512 * 512 * 2, 512 * 512 * 4}},
   };
