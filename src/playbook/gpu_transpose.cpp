@@ -74,6 +74,7 @@ std::string tile_declaration(bool cute, std::string_view type, const std::string
 bool write_transpose(GpuWriter& writer, const Stage& stage) {
   if (stage.anchor >= 0 || stage.has_reductions || !writer.wants("transpose_tile")) return false;
   const Shape shape = writer.graph.shape(stage.roots[0]);
+  if (shape.size() < 2) return false;
   for (const ValueId root : stage.roots)
     if (writer.graph.shape(root) != shape) return false;
   const auto turned = turned_values(writer, stage);

@@ -53,6 +53,11 @@ def test_a_kernel_of_each_family(tmp_path):
             assert f"// strategy {claim}: " in trial.kernel["source"]
 
 
+def test_a_single_number_has_no_dimension_to_turn(tmp_path):
+    (trial,) = written(Problems(tmp_path), [("mse", "mse", ["transpose_tile"], {})])
+    assert "transpose_tile" not in trial.kernel["claims"]
+
+
 # Kernels that together realise every strategy of the pool. For a GPU of few SMs small problems are large.
 REALISED = [
     ("long_chain", ["fuse_kernels", "launch_shape", "persistent", "unroll_items", "vector_load", "occupancy", "fast_maths"], {"sms": 1}),
