@@ -143,18 +143,28 @@ def vary(given: Arguments, distribution: str, seed: int, stage: int = 0) -> Argu
     return given.with_values(values)
 
 
+def _nearby(tensor: torch.Tensor, number: int, index) -> torch.Tensor | None:
+    """None: there is nothing to change."""
+    if not tensor.is_floating_point() or tensor.numel() == 0:
+        return None
+    memory = memory_of(tensor).clone()
+    if structure_of(memory.float()).labels:
+        return None
+    draw = _generator("nearby", number, index)
+    share = max(2.0**-16, 4 * torch.finfo(memory.dtype).eps)
+    memory.copy_(memory.double() * (1 - share * torch.rand(memory.shape, generator=draw, dtype=torch.float64)))
+    return memory.as_strided(tensor.shape, tensor.stride())
+
+
 def redraw_nearby(given: Arguments, number: int) -> Arguments:
     """The same inputs but for the last digits of each value: towards zero, so that no sign and no bound is crossed. Large enough that every
     rounding of a sum is another one, small enough that what nearly cancels or ties still does."""
-    values = {}
-    for index, (name, leaf) in enumerate(zip(given.names, given.leaves)):
-        if not isinstance(leaf, torch.Tensor) or not leaf.is_floating_point() or leaf.numel() == 0:
-            continue
-        memory = memory_of(leaf).clone()
-        if structure_of(memory.float()).labels:
-            continue
-        draw = _generator("nearby", number, index)
-        share = max(2.0**-16, 4 * torch.finfo(memory.dtype).eps)
-        memory.copy_(memory.double() * (1 - share * torch.rand(memory.shape, generator=draw, dtype=torch.float64)))
-        values[name] = memory.as_strided(leaf.shape, leaf.stride())
-    return given.with_values(values)
+    near = {name: _nearby(leaf, number, index) for index, (name, leaf) in enumerate(zip(given.names, given.leaves))
+            if isinstance(leaf, torch.Tensor)}
+    return given.with_values({name: tensor for name, tensor in near.items() if tensor is not None})
+
+
+def weights_nearby(state: dict[str, torch.Tensor], number: int) -> dict[str, torch.Tensor]:
+    """The same for weights: inputs that are zeros have no last digits, and what a module makes of them rounds by its weights alone."""
+    near = {name: _nearby(tensor, number, name) for name, tensor in state.items()}
+    return {name: state[name] if tensor is None else tensor for name, tensor in near.items()}

@@ -1,11 +1,11 @@
-"""What eager errs by on inputs next to those of a set. On one set alone its roundings may happen to cancel, and who errs as eager usually does
-would look worse than it; inputs that differ in their last digits have the same condition and other roundings."""
+"""What eager errs by on inputs and weights next to those of a set. On one set alone its roundings may happen to cancel, and who errs as eager
+usually does would look worse than it; numbers that differ in their last digits have the same condition and other roundings."""
 
 import pathlib
 
 import torch
 
-from kw_oracle.distributions import redraw_nearby
+from kw_oracle.distributions import redraw_nearby, weights_nearby
 from kw_oracle.errors import OracleError
 from kw_oracle.loading import load_problem
 from kw_oracle.precision import eager_in
@@ -29,10 +29,12 @@ def nearby_noise(file: str, folder: str, precision: str, progress) -> dict:
     subject = stored_subject(load_problem(file), path)
     given = stored_inputs(subject, path)
     progress("looking at eager's error on inputs next to these")
+    weights = {name: tensor.clone() for name, tensor in subject.state().items()}
     noise: dict[str, torch.Tensor] = {}
     rounds = 0
     for number in range(_ROUNDS):
         inputs = redraw_nearby(given, number)
+        subject.install(weights_nearby(weights, number))
         try:
             own = subject.run_in_place(inputs.mapped(copy_of))
             reference, _ = subject.reference(inputs)

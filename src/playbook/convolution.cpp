@@ -99,4 +99,9 @@ ConvolutionFacts convolution_facts(const Graph& graph, ValueId convolution) {
   return facts;
 }
 
+bool convolution_weights_known(const StageWriter& writer, const ConvolutionFacts& facts) {
+  const bool own_stage = writer.emitter.buffer_of(facts.weight) != nullptr && !writer.plan.prepared.contains(facts.weight);
+  return writer.plan.from_parameters.contains(facts.weight) && !own_stage;
+}
+
 }  // namespace kw

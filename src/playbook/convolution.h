@@ -56,8 +56,13 @@ struct ConvolutionFacts {
 
 ConvolutionFacts convolution_facts(const Graph& graph, ValueId convolution);
 
+// Whether kw_prepare can put its weights into the order of use.
+bool convolution_weights_known(const StageWriter& writer, const ConvolutionFacts& facts);
+
 // The writers; each leaves the emitter where it was. `vectors`: what surrounds the tiles with vectors too, where there may be
 // trouble.
+bool suits_winograd(const StageWriter& writer, const ConvolutionFacts& facts);
+void write_winograd_convolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors);
 void write_tiled_convolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors);
 void write_plain_convolution(StageWriter& writer, const Stage& stage);
 

@@ -79,6 +79,9 @@ void count_convolution(Features& features, const Graph& graph, const Value& valu
     pixels *= static_cast<double>(value.shape[d + 2]);
   }
   features["has_convolution"] = 1;
+  const auto small = [](const WindowDim& dim) { return dim.size == 3 && dim.stride == 1 && dim.up == 1 && dim.dilation == 1; };
+  if (value.window.size() > 1 && std::all_of(value.window.end() - 2, value.window.end(), small) && weights[1] >= 8)
+    features["has_3x3_convolution"] = 1;
   features["convolution_prologue_ops"] += pointwise_above(graph, value.operands[0]);
   const double work = static_cast<double>(numel(value.shape)) * static_cast<double>(weights[1]) * taps;
   if (work <= features["convolution_products"]) return;

@@ -31,10 +31,11 @@ class Planner {
       store(root);
       output_of_[root] = i;
     }
+    place_anchors();
+    // What leads from a product to its epilogue's end needs no memory, whatever becomes of other chains.
     if (!wants("fuse_chain"))
       for (const ValueId id : needed_)
-        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_attention_.contains(id)) store(id);
-    place_anchors();
+        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_epilogues_.contains(id)) store(id);
     while (settle_reductions()) {
     }
     make_stages();

@@ -20,8 +20,10 @@ void convolution_write(StageWriter& writer, const Stage& stage) {
   for (const WindowDim& dim : value.window) tiles = tiles && (dim.up == 1 || dim.stride == 1);
   if (tiles) {
     const ConvolutionFacts facts = convolution_facts(writer.graph, stage.anchor);
+    const bool winograd = writer.wants("winograd") && writer.wants("prepack_weights") && suits_winograd(writer, facts);
+    const auto write = winograd ? write_winograd_convolution : write_tiled_convolution;
     for (const bool vectors : {true, false})
-      if (writer.attempt([&] { write_tiled_convolution(writer, stage, facts, vectors); })) return;
+      if (writer.attempt([&] { write(writer, stage, facts, vectors); })) return;
   }
   write_plain_convolution(writer, stage);
 }

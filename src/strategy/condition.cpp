@@ -49,6 +49,7 @@ std::span<const FeatureName> feature_names() {
       {"is_triangular", "1: a factor is triangular"},
       {"is_diagonal", "1: a factor is diagonal"},
       {"has_convolution", "1: a convolution that is no product"},
+      {"has_3x3_convolution", "1: the window of a convolution is 3 by 3 in the last two dimensions, with no stride or dilation"},
       {"convolution_products", "multiplications of the largest convolution"},
       {"convolution_inputs", "its channels that are summed, of a group"},
       {"convolution_features", "its channels that come out, of a group"},

@@ -68,3 +68,13 @@ def test_a_folder_of_another_problem_is_refused(write, materialised):
     other = write(forward="return x * 2", inputs="[torch.randn(48)]")
     with pytest.raises(OracleError, match="another version"):
         noise_of(other, made.folder)
+
+
+def test_weights_are_moved_too_where_inputs_are_zeros(write, materialised):
+    path = write(forward="y = self.a(x)\nreturn y - y.mean(1, keepdim=True)", init="self.a = nn.Linear(8, 40)", inputs="[torch.randn(6, 8)]")
+    made = materialised(path, distribution="zeros", weights="fresh")
+    assert not made.inputs["x"].any()
+    _, noise = noise_of(path, made.folder)
+    size = made.weights["a.bias"].double().abs().max()
+    assert bool((noise["out"].amax(0) > 0).all()), "every feature's mean is rounded in some round"
+    assert noise["out"].max() < 8 * 2**-23 * size

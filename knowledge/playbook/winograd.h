@@ -1,0 +1,114 @@
+// Convolutions with 3 x 3 taps by Winograd's F(2 x 2, 3 x 3): tiles of 2 x 2 outputs from 4 x 4 inputs take 16 multiplications for
+// each pair of channels instead of 36. Its rounding is that of sums of a few terms more. Pieces to paste; vectors.h says how.
+#pragma once
+
+#include <cstdint>
+
+#include "product.h"
+#include "vectors.h"
+
+// piece: winograd_pairs needs: vec utility
+// Even and odd elements of two vectors that follow each other, and the way back.
+template <int... lane>
+KW_INLINE void kw_part_pairs(const kw_vec& a, const kw_vec& b, kw_vec& even, kw_vec& odd, std::integer_sequence<int, lane...>) {
+  even = __builtin_shufflevector(a, b, (2 * lane)...);
+  odd = __builtin_shufflevector(a, b, (2 * lane + 1)...);
+}
+template <int... lane>
+KW_INLINE void kw_join_pairs(const kw_vec& even, const kw_vec& odd, kw_vec& a, kw_vec& b, std::integer_sequence<int, lane...>) {
+  a = __builtin_shufflevector(even, odd, (lane / 2 + (lane % 2) * kw_lanes)...);
+  b = __builtin_shufflevector(even, odd, ((lane + kw_lanes) / 2 + (lane % 2) * kw_lanes)...);
+}
+
+// piece: winograd_weights needs:
+// A window of nine weights as 16 factors, `apart` from each other.
+static inline void kw_winograd_weights(const double* window, float* to, std::int64_t apart) {
+  double half[4][3];
+  for (int c = 0; c < 3; ++c) {
+    const double a = window[c], b = window[3 + c], d = window[6 + c];
+    half[0][c] = a;
+    half[1][c] = (a + b + d) / 2;
+    half[2][c] = (a - b + d) / 2;
+    half[3][c] = d;
+  }
+  for (int r = 0; r < 4; ++r) {
+    const double a = half[r][0], b = half[r][1], d = half[r][2];
+    to[(4 * r) * apart] = static_cast<float>(a);
+    to[(4 * r + 1) * apart] = static_cast<float>((a + b + d) / 2);
+    to[(4 * r + 2) * apart] = static_cast<float>((a - b + d) / 2);
+    to[(4 * r + 3) * apart] = static_cast<float>(d);
+  }
+}
+
+// piece: winograd_input needs: vec load store winograd_pairs
+// All tiles of a plane whose rows are `pitch` apart: 16 numbers a tile, `apart` from each other, neighbouring tiles side by side.
+// Up to a vector more is written behind the last tile.
+template <std::int64_t pitch, std::int64_t apart>
+static void kw_winograd_input(const float* from, std::int64_t tile_rows, std::int64_t tile_columns, float* to) {
+  constexpr auto lanes = std::make_integer_sequence<int, kw_lanes>{};
+  for (std::int64_t i = 0; i < tile_rows; ++i)
+    for (std::int64_t j = 0; j < tile_columns; j += kw_lanes) {
+      const float* const at = from + 2 * i * pitch + 2 * j;
+      kw_vec even[2][4], odd[2][4];
+      for (int side = 0; side < 2; ++side) {
+        kw_vec a[4], b[4];
+        for (int r = 0; r < 4; ++r) {
+          a[r] = kw_load(at + r * pitch + 2 * side);
+          b[r] = kw_load(at + r * pitch + 2 * side + kw_lanes);
+        }
+        kw_part_pairs(a[0] - a[2], b[0] - b[2], even[side][0], odd[side][0], lanes);
+        kw_part_pairs(a[1] + a[2], b[1] + b[2], even[side][1], odd[side][1], lanes);
+        kw_part_pairs(a[2] - a[1], b[2] - b[1], even[side][2], odd[side][2], lanes);
+        kw_part_pairs(a[1] - a[3], b[1] - b[3], even[side][3], odd[side][3], lanes);
+      }
+      float* const into = to + i * tile_columns + j;
+      for (int r = 0; r < 4; ++r) {
+        kw_store(into + (4 * r) * apart, even[0][r] - even[1][r]);
+        kw_store(into + (4 * r + 1) * apart, odd[0][r] + even[1][r]);
+        kw_store(into + (4 * r + 2) * apart, even[1][r] - odd[0][r]);
+        kw_store(into + (4 * r + 3) * apart, odd[0][r] - odd[1][r]);
+      }
+    }
+}
+
+// piece: winograd_products needs: product_tile least
+// One of the 16: what `rows` channels have at `tiles` tiles, and up to a vector more. Sums over more than `chain` channels are sums
+// of sums, for their precision.
+template <int rows, int vectors, int step, std::int64_t input_row, std::int64_t sums_row, std::int64_t chain>
+static void kw_winograd_products(const float* weights, const float* input, std::int64_t channels, std::int64_t tiles, float* sums) {
+  std::int64_t p = 0;
+  for (; p + (vectors - 1) * kw_lanes < tiles; p += vectors * kw_lanes)
+    for (std::int64_t c = 0; c < channels; c += chain)
+      kw_product_tile<rows, vectors, 1, step, input_row, sums_row>(weights + c * step, input + c * input_row + p,
+                                                                   kw_least(chain, channels - c), c > 0 ? sums + p : nullptr,
+                                                                   sums + p);
+  if constexpr (vectors > 1)
+    if (p < tiles)
+      kw_winograd_products<rows, vectors - 1, step, input_row, sums_row, chain>(weights, input + p, channels, tiles - p, sums + p);
+}
+
+// piece: winograd_output needs: vec load store winograd_pairs
+// All outputs of a channel from the 16 sums of its tiles, in rows that are `pitch` apart and have room for whole vectors.
+template <std::int64_t apart, std::int64_t pitch>
+static void kw_winograd_output(const float* from, std::int64_t tile_rows, std::int64_t tile_columns, float* to) {
+  constexpr auto lanes = std::make_integer_sequence<int, kw_lanes>{};
+  for (std::int64_t i = 0; i < tile_rows; ++i)
+    for (std::int64_t j = 0; j < tile_columns; j += kw_lanes) {
+      const float* const at = from + i * tile_columns + j;
+      kw_vec upper[4], lower[4];
+      for (int c = 0; c < 4; ++c) {
+        const kw_vec a = kw_load(at + c * apart), b = kw_load(at + (4 + c) * apart), d = kw_load(at + (8 + c) * apart),
+                     e = kw_load(at + (12 + c) * apart);
+        upper[c] = a + b + d;
+        lower[c] = b - d - e;
+      }
+      float* const into = to + 2 * i * pitch + 2 * j;
+      kw_vec first, second;
+      kw_join_pairs(upper[0] + upper[1] + upper[2], upper[1] - upper[2] - upper[3], first, second, lanes);
+      kw_store(into, first);
+      kw_store(into + kw_lanes, second);
+      kw_join_pairs(lower[0] + lower[1] + lower[2], lower[1] - lower[2] - lower[3], first, second, lanes);
+      kw_store(into + pitch, first);
+      kw_store(into + pitch + kw_lanes, second);
+    }
+}
