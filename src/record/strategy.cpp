@@ -72,6 +72,7 @@ void to_json(Json& json, const Strategy& s) {
               {"needs", s.needs},
               {"why", s.why}};
   if (s.target != "cpu") json["target"] = s.target;
+  if (s.rounding) json["rounding"] = true;
 }
 
 void from_json(const Json& json, Strategy& s) {
@@ -91,6 +92,7 @@ void from_json(const Json& json, Strategy& s) {
   optional("knobs", s.knobs);
   optional("evidence", s.evidence);
   optional("telling", s.telling);
+  optional("rounding", s.rounding);
   optional("conflicts", s.conflicts);
   optional("needs", s.needs);
 }

@@ -31,6 +31,7 @@ struct Strategy {
   std::map<std::string, std::vector<std::int64_t>> knobs;
   double predicts = 1;                  // times faster than the same kernel without it
   std::vector<EvidenceCheck> evidence;  // all must hold; none: it cannot be decided
+  bool rounding = false;                // results are rounded otherwise than by plain sums: worth a closer look at its precision
   bool telling = false;                 // the evidence alone shows it: a kernel that never claimed it does it nevertheless
   std::vector<std::string> conflicts;   // ids that cannot be in the same kernel
   std::vector<std::string> needs;       // ids without which it makes no sense

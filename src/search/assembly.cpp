@@ -94,20 +94,30 @@ PartChoice choice_without_search(const PartPlan& plan, const std::vector<PartPla
   return {plan.part->hash, plan.standard, {}};
 }
 
-Assembly::Assembly(std::vector<std::vector<PartChoice>> kernels) : kernels_(std::move(kernels)), safest_(kernels_.back()) {}
+Assembly::Assembly(std::vector<std::vector<PartChoice>> kernels, std::set<std::string> rounding)
+    : kernels_(std::move(kernels)), safest_(kernels_.back()), rounding_(std::move(rounding)) {}
 
 std::vector<Proposal> Assembly::ask() {
   if (kernels_.empty() && !passed_ && !simplified_) {
-    // Without what changes sums and functions first; the plain kernel is always right, and always slow.
+    // First without what rounds otherwise, then without what changes sums and functions at all; the plain kernel is always right,
+    // and always slow.
     simplified_ = true;
     static const std::set<std::string> plain_ones{"parallel_outer", "fuse_chain", "fuse_epilogue", "fuse_row_passes"};
-    std::vector<PartChoice> simple = safest_, plain = safest_;
+    std::vector<PartChoice> careful = safest_, simple = safest_, plain = safest_;
+    bool changed = false;
+    for (PartChoice& choice : careful)
+      if (std::erase_if(choice.strategies, [&](const std::string& id) { return rounding_.contains(id); }) > 0) {
+        choice.knobs.clear();
+        changed = true;
+      }
     for (PartChoice& choice : simple) {
       choice.knobs.clear();
       std::erase_if(choice.strategies, [](const std::string& id) { return !plain_ones.contains(id); });
     }
     for (PartChoice& choice : plain) choice = {choice.part, {}, {}};
-    kernels_ = {std::move(simple), std::move(plain)};
+    if (changed) kernels_.push_back(std::move(careful));
+    kernels_.push_back(std::move(simple));
+    kernels_.push_back(std::move(plain));
   }
   std::vector<Proposal> proposals;
   if (!kernels_.empty()) proposals.push_back(assembled_proposal(kernels_.front(), simplified_ ? "structure" : "seed"));

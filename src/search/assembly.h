@@ -2,6 +2,8 @@
 // what was found for them together. The searches on the sub-problems themselves are runs of their own.
 #pragma once
 
+#include <set>
+
 #include "search/coder.h"
 #include "search/policy.h"
 #include "strategy/ledger.h"
@@ -35,7 +37,8 @@ PartChoice choice_without_search(const PartPlan& plan, const std::vector<PartPla
 // Asks for kernels of these choices; where none passes, for simpler ones, and for the plain one at last.
 class Assembly : public Policy {
  public:
-  explicit Assembly(std::vector<std::vector<PartChoice>> kernels);
+  // `rounding`: strategies that round otherwise than plain sums, which are the first to be left out.
+  explicit Assembly(std::vector<std::vector<PartChoice>> kernels, std::set<std::string> rounding = {});
   std::vector<Proposal> ask() override;
   void tell(const std::vector<Individual>& outcomes) override;
   [[nodiscard]] std::string phase() const override { return "putting sub-problems together"; }
@@ -43,6 +46,7 @@ class Assembly : public Policy {
  private:
   std::vector<std::vector<PartChoice>> kernels_;  // to be tried, the next one first
   std::vector<PartChoice> safest_;
+  std::set<std::string> rounding_;
   bool passed_ = false;
   bool simplified_ = false;
 };

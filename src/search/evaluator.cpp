@@ -134,9 +134,11 @@ VerifyOptions Evaluator::verify_options() const {
   return verify;
 }
 
-Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw) {
+Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw,
+                                                bool closer) {
   VerifyOptions options = verify_options();
   options.brief = true;
+  options.closer = closer;
   options.draw = draw;
   const TensorStore store(problem, options_.precision);
   KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, options));

@@ -57,7 +57,7 @@ class Evaluator {
 
   Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // A few kinds of inputs of a draw that stays the same, for a search to go on with. Nothing is archived.
-  Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
+  Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw, bool closer = false);
   // The same for a kernel in CUDA, with the estimate that the first of its calls gives; none where it did not pass.
   struct BriefEstimate {
     VerdictRecord verdict;

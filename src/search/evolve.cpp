@@ -75,17 +75,22 @@ void Evolve::plan_seeds() {
   const std::vector<int> promising = bench_.promising();
   std::vector<Seed> planned;
   planned.push_back({catalogue.together(promising), {}, "seed"});
+  // The same without what may turn out to be too imprecise: where the first one fails, there is something to go on from.
+  std::vector<int> careful = promising;
+  if (std::erase_if(careful, [&](int gene) { return catalogue[gene].rounding; }) > 0)
+    planned.push_back({catalogue.together(careful), {}, "seed"});
+  const std::size_t own = planned.size();
   for (const Lesson& lesson : bench_.context().history) {
-    if (planned.size() > kHistorySeeds) break;
+    if (planned.size() >= own + kHistorySeeds) break;
     const Genes genes = catalogue.together(catalogue.genes(lesson.strategies));
     if (!genes.empty()) planned.push_back({genes, lesson.best_knobs, "history"});
   }
-  planned.push_back({{}, {}, "seed"});
   std::vector<int> of_zone;
   for (const int gene : promising)
     if (pays_in(catalogue[gene], bench_.context().zone)) of_zone.push_back(gene);
   of_zone.resize((of_zone.size() + 1) / 2);
   planned.push_back({catalogue.together(of_zone), {}, "seed"});
+  planned.push_back({{}, {}, "seed"});  // late: it says little, and takes long
   for (std::size_t i = 0; i <= islands_.size(); ++i)
     planned.push_back({i % 2 == 0 ? sampled() : variation_.drawn(random_), {}, "seed"});
   seeds_.assign(planned.rbegin(), planned.rend());

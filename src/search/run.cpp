@@ -348,7 +348,10 @@ class Run {
     if (assembled_.empty()) {
       KW_TRY(policy_, make_policy(record_.options.search, std::move(context)));
     } else {
-      policy_ = std::make_unique<Assembly>(assembled_);
+      std::set<std::string> rounding;
+      for (const Strategy& strategy : pool_.all())
+        if (strategy.rounding) rounding.insert(strategy.id);
+      policy_ = std::make_unique<Assembly>(assembled_, std::move(rounding));
     }
     if (author_) {
       MixOptions mix;
@@ -451,7 +454,8 @@ class Run {
     if (record_.options.is_on_gpu()) command += " --dsl " + record_.options.dsl;
     if (!record_.options.machine.empty()) command += " --machine " + record_.options.machine;
     const double before = budget_->elapsed();
-    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline()));
+    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline(),
+                                         [this](std::int64_t index, const auto& strategies) { return try_without(index, strategies); }));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
     record_.estimate = winner.confirmed ? winner.confirmed->estimate : std::nullopt;
@@ -481,6 +485,26 @@ class Run {
     for (std::string& note : winner.notes) outcome_.notes.push_back(std::move(note));
     KW_CHECK(note_model());
     outcome_.clock = trials_->clock();
+    return {};
+  }
+
+  // One more individual, where the winner turned out not to be precise enough.
+  Status try_without(std::int64_t index, const std::vector<std::string>& strategies) {
+    Proposal proposal = individuals_[static_cast<std::size_t>(index)].proposal;
+    if (!proposal.author.empty()) return {};
+    const auto without = [&](std::vector<std::string>& ids, KnobValues& knobs) {
+      if (std::erase_if(ids, [&](const std::string& id) { return std::ranges::find(strategies, id) != strategies.end(); }) > 0)
+        knobs.clear();
+    };
+    without(proposal.strategies, proposal.knobs);
+    for (PartChoice& part : proposal.parts) without(part.strategies, part.knobs);
+    proposal.origin = "mutation";
+    proposal.parents = {index};
+    KW_TRY([[maybe_unused]] const auto tried,
+           trials_->run({proposal}, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
+             individuals_.push_back(each);
+             return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
+           }));
     return {};
   }
 

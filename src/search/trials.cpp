@@ -286,9 +286,17 @@ Status Trials::read_code(Tried& tried) {
   return {};
 }
 
+std::vector<std::string> Trials::rounding_claims(const Kernel& kernel) const {
+  std::vector<std::string> found;
+  for (const std::string& id : kernel.claims)
+    if (const Strategy* strategy = pool_.find(id); strategy != nullptr && strategy->rounding) found.push_back(id);
+  return found;
+}
+
 Result<bool> Trials::verify(Tried& tried) {
   const Stopwatch watch(clock_.verifying);
-  KW_TRY(const VerdictRecord judged, evaluator_.verify_briefly(problem_, *tried.candidate, draw_));
+  const bool closer = !rounding_claims(tried.individual.kernel).empty();
+  KW_TRY(const VerdictRecord judged, evaluator_.verify_briefly(problem_, *tried.candidate, draw_, closer));
   Individual& individual = tried.individual;
   individual.verdict = judged.verdict;
   note_diagnosis(individual, judged.diagnosis);

@@ -50,6 +50,9 @@ class Trials {
   // The same of an individual: the playbook's can also be written for smaller shapes.
   [[nodiscard]] Result<Candidate> candidate_of(const Individual& individual) const;
 
+  // What it claims that rounds otherwise than plain sums do.
+  [[nodiscard]] std::vector<std::string> rounding_claims(const Kernel& kernel) const;
+
   [[nodiscard]] const TrialClock& clock() const { return clock_; }
   [[nodiscard]] const TimingSets& sets() const { return sets_; }
   // What drawing all inputs anew should take, for a verification in full and a measurement.

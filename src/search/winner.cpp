@@ -11,19 +11,23 @@ namespace {
 // A speedup that many tries were compared by is too good on average, the more so the wider its interval.
 double cautious(const Individual& individual) { return 0.5 * (individual.speedup + individual.interval.low); }
 
-constexpr std::size_t kMostConfirmations = 3;
+constexpr std::size_t kMostConfirmations = 4;
 
-// The fastest; then the one that does the least, which is the likeliest to be right where fast ones are not.
-std::vector<const Individual*> to_confirm(const std::vector<Individual>& individuals) {
+bool claims_any(const Kernel& kernel, const std::set<std::string>& strategies) {
+  return std::ranges::any_of(kernel.claims, [&](const std::string& id) { return strategies.contains(id); });
+}
+
+// The fastest that was not tried and has nothing suspicious about it; the last is the one that does the least, which is the
+// likeliest to be right where fast ones are not. -1: there is none.
+std::int64_t next_to_confirm(const std::vector<Individual>& individuals, const std::set<std::int64_t>& tried,
+                             const std::set<std::string>& suspects) {
   std::vector<const Individual*> order = ranked(individuals);
-  if (order.size() <= kMostConfirmations) return order;
-  const auto rest = order.begin() + kMostConfirmations;
-  const Individual* plainest = *std::min_element(rest, order.end(), [](const Individual* a, const Individual* b) {
-    return a->kernel.claims.size() < b->kernel.claims.size();
-  });
-  order.resize(kMostConfirmations);
-  order.push_back(plainest);
-  return order;
+  std::erase_if(order, [&](const Individual* each) { return tried.contains(each->index); });
+  if (order.empty()) return -1;
+  if (tried.size() + 1 == kMostConfirmations)
+    return (*std::ranges::min_element(order, {}, [](const Individual* each) { return each->kernel.claims.size(); }))->index;
+  const auto plain = std::ranges::find_if(order, [&](const Individual* each) { return !claims_any(each->kernel, suspects); });
+  return (plain == order.end() ? order.front() : *plain)->index;
 }
 
 }  // namespace
@@ -40,20 +44,36 @@ std::vector<const Individual*> ranked(const std::vector<Individual>& individuals
 }
 
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
-                              const Trials& trials, const std::string& command, double seconds_per_baseline) {
+                              const Trials& trials, const std::string& command, double seconds_per_baseline,
+                              const TryWithout& try_without) {
   Winner winner;
-  for (const Individual* each : to_confirm(individuals)) {
-    KW_TRY(Candidate candidate, trials.candidate_of(*each));
+  std::set<std::int64_t> tried;
+  std::set<std::string> suspects;
+  while (tried.size() < kMostConfirmations) {
+    std::int64_t index = next_to_confirm(individuals, tried, suspects);
+    if (index < 0 && !tried.empty()) {  // the plain kernel, where nothing else is left
+      const std::int64_t last = *tried.rbegin();
+      KW_CHECK(try_without(last, individuals[static_cast<std::size_t>(last)].proposal.strategies));
+      index = next_to_confirm(individuals, tried, suspects);
+    }
+    if (index < 0) break;
+    tried.insert(index);
+    const Individual& each = individuals[static_cast<std::size_t>(index)];
+    KW_TRY(Candidate candidate, trials.candidate_of(each));
     KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
+    const VerdictRecord& judged = evaluated.evaluation.verdict;
     const bool has_result = evaluated.evaluation.timing || evaluated.evaluation.estimate;
-    if (evaluated.evaluation.verdict.verdict == Verdict::passed && has_result) {
-      winner.index = each->index;
+    if (judged.verdict == Verdict::passed && has_result) {
+      winner.index = index;
       winner.confirmed = std::move(evaluated.evaluation);
       return winner;
     }
-    winner.notes.push_back(fmt::format("kernel {} did not hold with fresh inputs ({}: {}); the next best was taken", each->index,
-                                       name_of(evaluated.evaluation.verdict.verdict),
-                                       evaluated.evaluation.verdict.diagnosis.summary));
+    winner.notes.push_back(fmt::format("kernel {} did not hold with fresh inputs ({}: {}); the next best was taken", index,
+                                       name_of(judged.verdict), judged.diagnosis.summary));
+    const auto rounding = trials.rounding_claims(each.kernel);
+    if ((judged.verdict != Verdict::wrong && judged.verdict != Verdict::imprecise) || rounding.empty()) continue;
+    suspects.insert(rounding.begin(), rounding.end());
+    KW_CHECK(try_without(index, rounding));
   }
   return winner;
 }

@@ -1,5 +1,7 @@
-// Who won: the best individuals timed once more side by side, then one of them confirmed with inputs that nothing has seen.
+// Who won: the best individuals, from the top down, until one is confirmed with inputs that nothing has seen.
 #pragma once
+
+#include <functional>
 
 #include "record/run.h"
 #include "search/trials.h"
@@ -15,8 +17,13 @@ struct Winner {
   std::vector<std::string> notes;  // what was passed over, and why
 };
 
-// Tries from the best down until one holds.
+// What may have to be tried on the way: the individual with this index again, without the strategies that round otherwise. It is
+// added to the individuals.
+using TryWithout = std::function<Status(std::int64_t index, const std::vector<std::string>& strategies)>;
+
+// Tries from the best down until one holds. Where one is not precise enough, those that round in the same way are passed over.
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
-                              const Trials& trials, const std::string& command, double seconds_per_baseline);
+                              const Trials& trials, const std::string& command, double seconds_per_baseline,
+                              const TryWithout& try_without);
 
 }  // namespace kw

@@ -138,7 +138,7 @@ class Suite {
     row.spent_seconds = run.elapsed_seconds;
     if (run.winner < 0 || !run.confirmed) {
       row.outcome = "failed";
-      row.message = outcome.individuals.empty() ? run.ending : why_none(outcome.individuals);
+      row.message = outcome.individuals.empty() ? run.ending : why_none(outcome);
       return {};
     }
     const Individual& winner = outcome.individuals[static_cast<std::size_t>(run.winner)];
@@ -155,8 +155,11 @@ class Suite {
   }
 
   // The last diagnosis stands for all: kernels of one problem mostly fail for the same reason.
-  static std::string why_none(const std::vector<Individual>& individuals) {
+  static std::string why_none(const RunOutcome& outcome) {
+    const auto& individuals = outcome.individuals;
     const Individual& last = individuals.back();
+    if (std::ranges::any_of(individuals, &Individual::passed) && !outcome.notes.empty())
+      return fmt::format("none of {} kernels held: {}", individuals.size(), outcome.notes.back());
     return fmt::format("none of {} kernels passed; the last one: {}", individuals.size(),
                        last.diagnosis.empty() ? std::string(name_of(last.verdict)) : last.diagnosis);
   }

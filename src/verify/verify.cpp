@@ -27,9 +27,14 @@ struct Sitting {
 
 // The first sitting sees every kind of input at the same addresses, the problem's own again towards the end; the others
 // repeat some with other thread counts and with buffers placed otherwise.
-std::vector<Sitting> sittings(int threads, bool brief) {
-  constexpr std::size_t kGiven = 0, kNudged = 1, kMixed = 3, kScaled = 5;
-  if (brief) return {{threads, Placement::tail, {kGiven, kMixed, kScaled}}, {1, Placement::head, {kGiven}}};
+std::vector<Sitting> sittings(const VerifyOptions& options) {
+  constexpr std::size_t kGiven = 0, kNudged = 1, kMixed = 3, kOutlier = 4, kScaled = 5;
+  const int threads = options.threads;
+  if (options.brief) {
+    std::vector<std::size_t> some{kGiven, kMixed, kScaled};
+    if (options.closer) some.push_back(kOutlier);
+    return {{threads, Placement::tail, some}, {1, Placement::head, {kGiven}}};
+  }
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < verification_kinds().size(); ++i)
     if (i != kNudged) all.push_back(i);
@@ -61,7 +66,7 @@ class Verifier {
     draw_ = options_.draw ? *options_.draw : store_.pick_draw(options_.fresh);
 
     record_.verdict = Verdict::passed;
-    for (const auto& sitting : sittings(options_.threads, options_.brief)) {
+    for (const auto& sitting : sittings(options_)) {
       KW_TRY(const bool goes_on, sit(sitting));
       if (!goes_on) break;
     }

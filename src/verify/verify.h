@@ -18,6 +18,7 @@ struct VerifyOptions {
   std::optional<std::uint64_t> draw;  // the seed of the inputs; otherwise picked after the kernel is compiled
   bool fresh = false;                 // never use inputs of an earlier verification
   bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
+  bool closer = false;                // where it is brief: also inputs in which one large value shows what is rounded otherwise
   std::optional<double> call_timeout;
   double compile_timeout = 120;
   bool gpu_counters = false;               // also count what the first call on a virtual GPU does
