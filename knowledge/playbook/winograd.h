@@ -40,6 +40,30 @@ static inline void kw_winograd_weights(const double* window, float* to, std::int
   }
 }
 
+// piece: winograd_range needs: vec load
+// How far the numbers of a block reach, in magnitude.
+struct kw_winograd_range {
+  kw_vec sum{}, most{};
+  // At least a vector of them; the last ones may count twice.
+  void look(const float* from, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; i += kw_lanes) {
+      const kw_vec x = kw_load(from + (i + kw_lanes <= count ? i : count - kw_lanes));
+      const kw_vec size = x < 0 ? -x : x;
+      sum += size;
+      most = size > most ? size : most;
+    }
+  }
+  // Whether the largest is more than `times` the mean of `count`, or something is not finite.
+  bool is_wide(float times, std::int64_t count) const {
+    float all = 0, largest = 0;
+    for (int l = 0; l < kw_lanes; ++l) {
+      all += sum[l];
+      largest = most[l] > largest ? most[l] : largest;
+    }
+    return all != 0 && !(largest * static_cast<float>(count) <= times * all && all - all == 0);
+  }
+};
+
 // piece: winograd_input needs: vec load store winograd_pairs
 // All tiles of a plane whose rows are `pitch` apart: 16 numbers a tile, `apart` from each other, neighbouring tiles side by side.
 // Up to a vector more is written behind the last tile.

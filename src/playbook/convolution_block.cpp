@@ -66,7 +66,10 @@ void ConvolutionBlock::write_block() {
   first_row_ = parameter("first_row", facts_.row.positions);
   first_column_ = one_row() ? parameter("first_column", facts_.column.positions) : Affine(0);
   std::vector<std::string> declared;
-  for (const VarId var : variables) declared.push_back("std::int64_t " + emitter_.name(var));
+  for (const VarId var : variables) {
+    arguments_.push_back(emitter_.name(var));
+    declared.push_back("std::int64_t " + arguments_.back());
+  }
   open(fmt::format("const auto {} = [&]({}) {{", convolve_, fmt::join(declared, ", ")), variables);
   line(fmt::format("float* const $padded = {};", padded_));
   const auto here = [&](const char* name, const Affine& first, std::int64_t positions) {

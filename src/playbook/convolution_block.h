@@ -56,6 +56,7 @@ class ConvolutionBlock {
   std::string padded_;     // the copy's memory
   std::string convolve_;   // the function of a block
   std::string together_;   // memory for phases of columns put together
+  std::vector<std::string> arguments_;  // of that function, by name
   Affine batch_;
   Affine group_;
   std::vector<Affine> outer_;

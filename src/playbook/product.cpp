@@ -59,6 +59,8 @@ class OperandWalk {
                 const Index& index) {
     OperandLeaf leaf{pointer, dtype, numel(shape), {}, linear_};
     for (std::size_t d = 0; d < shape.size(); ++d) leaf.position = leaf.position + index[d] * (shape[d] == 1 ? 0 : strides[d]);
+    // Quotients that a reshape made have gone where the memory is in one piece.
+    leaf.linear = leaf.linear || std::ranges::all_of(leaf.position.terms, [](const auto& term) { return term.first <= kInnerVar; });
     leaves.push_back(std::move(leaf));
   }
 

@@ -22,14 +22,19 @@ class TiledConvolution final : public ConvolutionBlock {
   using ConvolutionBlock::ConvolutionBlock;
 
   void write() {
+    emitter_.open("{");
+    write_function();
+    write_calls();
+    emitter_.close();
+  }
+
+  std::string write_function() {
     decide();
     declare_constants();
     take_memory();
-    emitter_.open("{");
     if (!prepacked_) write_weights(emitter_, weights_);
     write_block();
-    write_calls();
-    emitter_.close();
+    return convolve_;
   }
 
  private:
@@ -249,6 +254,10 @@ class TiledConvolution final : public ConvolutionBlock {
 };
 
 }  // namespace
+
+std::string write_tiled_block(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors) {
+  return TiledConvolution(writer, stage, facts, vectors).write_function();
+}
 
 void write_tiled_convolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors) {
   TiledConvolution(writer, stage, facts, vectors).write();

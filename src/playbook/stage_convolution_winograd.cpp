@@ -1,6 +1,7 @@
 // Convolutions with 3 x 3 taps and no stride by Winograd's algorithm, from blocks of rows: every channel's tiles of 4 x 4 inputs are
 // transformed once, 16 small products sum over channels, and the results are tiles of 2 x 2 outputs. Taps of further dimensions
-// count as channels.
+// count as channels. Where one input is far larger than the others, its roundings would reach outputs that hardly depend on it: such
+// blocks are computed as tiles without a transform.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 namespace kw {
 namespace {
 
+constexpr int kWidestRange = 64;             // of a block's largest input to its mean
 constexpr std::int64_t kFewestChannels = 8;  // on either side: below that the transforms cost more than they save
 
 const std::vector<std::int64_t> kWinogradFeatures{4, 6, 8, 12};
@@ -40,6 +42,7 @@ class WinogradConvolution final : public ConvolutionBlock {
     declare_constants();
     take_memory();
     emitter_.open("{");
+    direct_ = write_tiled_block(writer_, stage_, facts_, vectors_);
     write_block();
     write_calls();
     emitter_.close();
@@ -48,7 +51,7 @@ class WinogradConvolution final : public ConvolutionBlock {
  private:
   void decide() {
     for (const char* strategy : {"explicit_vectors", "convolution_tile", "winograd", "prepack_weights"}) writer_.use(strategy);
-    for (const char* piece : {"winograd_input", "winograd_products", "winograd_output", "winograd_weights", "least", "most"})
+    for (const char* piece : {"winograd_input", "winograd_products", "winograd_output", "winograd_weights", "winograd_range", "least", "most"})
       emitter_.need(piece);
     const bool many = writer_.machine.vector_bytes == 64;
     const std::int64_t rows = std::max<std::int64_t>(4, tile_rows(many ? 24 : 12));
@@ -157,7 +160,10 @@ class WinogradConvolution final : public ConvolutionBlock {
     line("const std::int64_t $tile_rows = ($rows + 1) / 2, $copied_rows = 2 * $tile_rows + 2;");
     line(fmt::format("float* const $transformed = {};\nfloat* const $products = {};\nfloat* const $sums = {};", transformed_,
                      products_, sums_));
+    line("kw_winograd_range $range;");
     write_copy();
+    line(fmt::format("if ($range.is_wide({}, {} * {} * $copied_rows * {})) return {}({});", kWidestRange, facts_.channels, slots_,
+                     constant("pitch"), direct_, fmt::join(arguments_, ", ")));
     write_tiles();
   }
 
@@ -170,8 +176,12 @@ class WinogradConvolution final : public ConvolutionBlock {
       line(fmt::format("kw_winograd_input<{}, {} * {}>({}, $tile_rows, {}, $transformed + {} * {});", constant("pitch"),
                        constant("depth"), constant("apart"), plane, constant("tile_columns"), number, constant("apart")));
     };
-    if (slots_ == 1) return transform("$padded", c);
+    if (slots_ == 1) {
+      line(fmt::format("$range.look($padded, $copied_rows * {});", constant("pitch")));
+      return transform("$padded", c);
+    }
     open(fmt::format("for (std::int64_t $s = 0; $s < {}; ++$s) {{", slots_));
+    line(fmt::format("$range.look($padded + $s * {}, $copied_rows * {});", constant("slot"), constant("pitch")));
     transform(fmt::format("$padded + $s * {}", constant("slot")), fmt::format("({} * {} + $s)", c, slots_));
     emitter_.close();
   }
@@ -204,6 +214,7 @@ class WinogradConvolution final : public ConvolutionBlock {
 
   std::int64_t slots_;  // of a channel: planes of further dimensions
   std::int64_t depth_;  // what is summed over
+  std::string direct_;  // the function of a block without a transform
   std::string block_;
   std::string transformed_;
   std::string products_;

@@ -97,6 +97,9 @@ class DenseProduct {
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
+    if (left_prepacked_)
+      row_limit_ = fmt::format("{}", std::clamp<std::int64_t>(floats_of_cache(0.4) / std::min(longest, kLongestBlock), kWorthRowBlocks,
+                                                              std::max(facts_.rows, kWorthRowBlocks)));
   }
 
   void decide_parts() {
@@ -158,10 +161,17 @@ class DenseProduct {
   std::string padded_columns() const {
     return fmt::format("(({} + KW_NR * kw_lanes - 1) / (KW_NR * kw_lanes) * (KW_NR * kw_lanes))", facts_.columns);
   }
-  // Blocks of one size, as near to the wanted one as whole blocks allow.
+  [[nodiscard]] std::int64_t floats_of_cache(double share) const {
+    return static_cast<std::int64_t>(share * writer_.machine.l2_bytes / 4);
+  }
+
+  // Blocks of one size, as near to the wanted one as whole blocks allow. Where the left operand needs no packing, what is packed of
+  // the right one need not last for long: it stays beside it in the second cache.
   std::int64_t block_columns() const {
     const std::int64_t part = (facts_.columns + column_parts_ - 1) / column_parts_;
-    const std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
+    std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
+    if (left_prepacked_ && right_packed_)
+      wanted = std::clamp<std::int64_t>(floats_of_cache(0.25) / std::min(facts_.depth, kLongestBlock), 4 * kMostLanes, kBlockColumns);
     const std::int64_t blocks = (part + wanted - 1) / wanted;
     return (part + blocks - 1) / blocks;
   }
@@ -307,11 +317,12 @@ class DenseProduct {
     const std::string depth_begin = split_ ? fmt::format("$part * {}", part_depth_) : "0";
     if (split_) line(fmt::format("const std::int64_t $depth_end = kw_least(($part + 1) * {}, {});", part_depth_, facts_.depth));
     const std::string depth_end = split_ ? "$depth_end" : fmt::format("{}", facts_.depth);
+    // Sums that go through memory between blocks of the inner dimension stay in a cache: columns are the outer loop.
+    open("for (std::int64_t $block = $column_begin; $block < $column_end; $block += $block_columns) {");
+    line("const std::int64_t $block_end = kw_least($block + $block_columns, $column_end);");
     open(fmt::format("for (std::int64_t $inner = {}; $inner < {}; $inner += $block_depth) {{", depth_begin, depth_end));
     line(fmt::format("const std::int64_t $steps = kw_least($block_depth, {} - $inner);", depth_end));
     if (right_edge_) write_edge_panel();
-    open("for (std::int64_t $block = $column_begin; $block < $column_end; $block += $block_columns) {");
-    line("const std::int64_t $block_end = kw_least($block + $block_columns, $column_end);");
     if (right_packed_) {
       const std::string outside = skip_zeros_ ? outside_band("$row_begin", "$row_end - 1", "$block", "$block_end - 1") : "";
       if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
