@@ -73,24 +73,22 @@ static void kw_winograd_input(const float* from, std::int64_t tile_rows, std::in
   for (std::int64_t i = 0; i < tile_rows; ++i)
     for (std::int64_t j = 0; j < tile_columns; j += kw_lanes) {
       const float* const at = from + 2 * i * pitch + 2 * j;
-      kw_vec even[2][4], odd[2][4];
-      for (int side = 0; side < 2; ++side) {
-        kw_vec a[4], b[4];
-        for (int r = 0; r < 4; ++r) {
-          a[r] = kw_load(at + r * pitch + 2 * side);
-          b[r] = kw_load(at + r * pitch + 2 * side + kw_lanes);
-        }
-        kw_part_pairs(a[0] - a[2], b[0] - b[2], even[side][0], odd[side][0], lanes);
-        kw_part_pairs(a[1] + a[2], b[1] + b[2], even[side][1], odd[side][1], lanes);
-        kw_part_pairs(a[2] - a[1], b[2] - b[1], even[side][2], odd[side][2], lanes);
-        kw_part_pairs(a[1] - a[3], b[1] - b[3], even[side][3], odd[side][3], lanes);
-      }
       float* const into = to + i * tile_columns + j;
+      // Row by row of the result, each from two rows of the input: few registers are enough.
+      constexpr int one[] = {0, 1, 2, 1}, other[] = {2, 2, 1, 3};
+#pragma GCC unroll 4
       for (int r = 0; r < 4; ++r) {
-        kw_store(into + (4 * r) * apart, even[0][r] - even[1][r]);
-        kw_store(into + (4 * r + 1) * apart, odd[0][r] + even[1][r]);
-        kw_store(into + (4 * r + 2) * apart, even[1][r] - odd[0][r]);
-        kw_store(into + (4 * r + 3) * apart, odd[0][r] - odd[1][r]);
+        const auto rows = [&](std::int64_t column) {
+          const kw_vec a = kw_load(at + one[r] * pitch + column), b = kw_load(at + other[r] * pitch + column);
+          return r == 1 ? a + b : a - b;
+        };
+        kw_vec even, odd, next_even, next_odd;
+        kw_part_pairs(rows(0), rows(kw_lanes), even, odd, lanes);
+        kw_part_pairs(rows(2), rows(kw_lanes + 2), next_even, next_odd, lanes);
+        kw_store(into + (4 * r) * apart, even - next_even);
+        kw_store(into + (4 * r + 1) * apart, odd + next_even);
+        kw_store(into + (4 * r + 2) * apart, next_even - odd);
+        kw_store(into + (4 * r + 3) * apart, odd - next_odd);
       }
     }
 }

@@ -14,7 +14,7 @@ from kw_oracle.stored_set import stored_inputs, stored_subject
 from kw_oracle.subject import blocks
 from kw_oracle.tensors import copy_of
 
-_ROUNDS = 3
+_ROUNDS = 6
 
 
 def _grow(noise: torch.Tensor, eager: torch.Tensor, reference: torch.Tensor) -> None:

@@ -38,7 +38,7 @@ PartChoice choice_without_search(const PartPlan& plan, const std::vector<PartPla
 class Assembly : public Policy {
  public:
   // `rounding`: strategies that round otherwise than plain sums, which are the first to be left out.
-  explicit Assembly(std::vector<std::vector<PartChoice>> kernels, std::set<std::string> rounding = {});
+  Assembly(std::vector<std::vector<PartChoice>> kernels, std::set<std::string> rounding);
   std::vector<Proposal> ask() override;
   void tell(const std::vector<Individual>& outcomes) override;
   [[nodiscard]] std::string phase() const override { return "putting sub-problems together"; }

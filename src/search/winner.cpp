@@ -11,23 +11,8 @@ namespace {
 // A speedup that many tries were compared by is too good on average, the more so the wider its interval.
 double cautious(const Individual& individual) { return 0.5 * (individual.speedup + individual.interval.low); }
 
-constexpr std::size_t kMostConfirmations = 4;
-
 bool claims_any(const Kernel& kernel, const std::set<std::string>& strategies) {
   return std::ranges::any_of(kernel.claims, [&](const std::string& id) { return strategies.contains(id); });
-}
-
-// The fastest that was not tried and has nothing suspicious about it; the last is the one that does the least, which is the
-// likeliest to be right where fast ones are not. -1: there is none.
-std::int64_t next_to_confirm(const std::vector<Individual>& individuals, const std::set<std::int64_t>& tried,
-                             const std::set<std::string>& suspects) {
-  std::vector<const Individual*> order = ranked(individuals);
-  std::erase_if(order, [&](const Individual* each) { return tried.contains(each->index); });
-  if (order.empty()) return -1;
-  if (tried.size() + 1 == kMostConfirmations)
-    return (*std::ranges::min_element(order, {}, [](const Individual* each) { return each->kernel.claims.size(); }))->index;
-  const auto plain = std::ranges::find_if(order, [&](const Individual* each) { return !claims_any(each->kernel, suspects); });
-  return (plain == order.end() ? order.front() : *plain)->index;
 }
 
 }  // namespace
@@ -41,6 +26,17 @@ std::vector<const Individual*> ranked(const std::vector<Individual>& individuals
   std::set<std::string> seen;
   std::erase_if(order, [&](const Individual* each) { return !seen.insert(each->assembly_hash).second; });
   return order;
+}
+
+std::int64_t next_to_confirm(const std::vector<Individual>& individuals, const std::set<std::int64_t>& tried,
+                             const std::set<std::string>& suspects) {
+  std::vector<const Individual*> order = ranked(individuals);
+  std::erase_if(order, [&](const Individual* each) { return tried.contains(each->index); });
+  if (order.empty()) return -1;
+  if (tried.size() + 1 == kMostConfirmations)
+    return (*std::ranges::min_element(order, {}, [](const Individual* each) { return each->kernel.claims.size(); }))->index;
+  const auto plain = std::ranges::find_if(order, [&](const Individual* each) { return !claims_any(each->kernel, suspects); });
+  return (plain == order.end() ? order.front() : *plain)->index;
 }
 
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "record/run.h"
 #include "search/trials.h"
@@ -10,6 +11,13 @@ namespace kw {
 
 // Passed individuals, best first; of those with the same code only one.
 std::vector<const Individual*> ranked(const std::vector<Individual>& individuals);
+
+inline constexpr std::size_t kMostConfirmations = 4;
+
+// The fastest that was not tried and has nothing suspicious about it; the last is the one that does the least, which is the
+// likeliest to be right where fast ones are not. -1: there is none.
+std::int64_t next_to_confirm(const std::vector<Individual>& individuals, const std::set<std::int64_t>& tried,
+                             const std::set<std::string>& suspects);
 
 struct Winner {
   std::int64_t index = -1;

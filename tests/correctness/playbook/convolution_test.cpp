@@ -127,6 +127,27 @@ TEST(ConvolutionStage, PacksWeightsInTheCallWhereNothingElseIsWanted) {
   EXPECT_EQ(tiles.source.find("kw_prepare"), std::string::npos);
 }
 
+TEST(ConvolutionStage, SavesMultiplicationsOfSmallWindowsWhereItCan) {
+  const std::vector<std::string> all{"convolution_tile", "explicit_vectors", "prepack_weights", "winograd"};
+  const Kernel small = convolution_kernel(square_problem(), all);
+  EXPECT_TRUE(kernel_claims(small, "winograd"));
+  EXPECT_NE(small.source.find(".is_wide("), std::string::npos) << "blocks with one large number take the direct form";
+  EXPECT_NE(small.source.find("kw_convolution_line<"), std::string::npos);
+  EXPECT_FALSE(kernel_claims(convolution_kernel(square_problem(), {"convolution_tile", "explicit_vectors", "winograd"}), "winograd"))
+      << "weights are transformed once";
+  const Shape in{2, 16, 28, 28};
+  const auto refused = [&](const Shape& weight, const Shape& out, int stride, int padding, int dilation) {
+    const Json more = Json::array(
+        {list_of({stride, stride}), list_of({padding, padding}), list_of({dilation, dilation}), {{"const", 1}}});
+    const Kernel kernel = convolution_kernel(convolution_problem("aten.conv2d.default", in, weight, out, more), all);
+    return kernel_claims(kernel, "convolution_tile") && !kernel_claims(kernel, "winograd");
+  };
+  EXPECT_TRUE(refused({24, 16, 3, 3}, {2, 24, 14, 14}, 2, 1, 1)) << "a stride";
+  EXPECT_TRUE(refused({24, 16, 3, 3}, {2, 24, 24, 24}, 1, 0, 2)) << "a dilation";
+  EXPECT_TRUE(refused({24, 16, 5, 3}, {2, 24, 24, 26}, 1, 0, 1)) << "a larger window";
+  EXPECT_TRUE(refused({4, 16, 3, 3}, {2, 4, 26, 26}, 1, 0, 1)) << "few channels";
+}
+
 TEST(ConvolutionFeatures, SayWhatKindItIs) {
   const auto depthwise = convolution_problem("aten.conv1d.default", {2, 6, 50}, {6, 1, 3}, {2, 6, 24},
                                              Json::array({list_of({2}), list_of({0}), list_of({1}), {{"const", 6}}}));

@@ -26,7 +26,7 @@ Individual judged_as(Verdict verdict) {
 }
 
 TEST(Assembly, EndsWithWhatItWasGivenWhereThatPasses) {
-  Assembly policy({{{"a", {"fuse_chain"}, {}}}, {{"a", {"parallel_outer"}, {}}}});
+  Assembly policy({{{"a", {"fuse_chain"}, {}}}, {{"a", {"parallel_outer"}, {}}}}, {});
   const auto first = policy.ask();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(first[0].parts[0].strategies, std::vector<std::string>{"fuse_chain"});
@@ -37,7 +37,7 @@ TEST(Assembly, EndsWithWhatItWasGivenWhereThatPasses) {
 }
 
 TEST(Assembly, BecomesSimplerUntilOnePassesAndPlainAtLast) {
-  Assembly policy({{{"a", {"fuse_chain", "vector_maths"}, {{"KW_MR", "4"}}}}});
+  Assembly policy({{{"a", {"fuse_chain", "vector_maths"}, {{"KW_MR", "4"}}}}}, {});
   policy.ask();
   policy.tell({judged_as(Verdict::imprecise)});
   const auto simple = policy.ask();
@@ -47,6 +47,20 @@ TEST(Assembly, BecomesSimplerUntilOnePassesAndPlainAtLast) {
   policy.tell({judged_as(Verdict::wrong)});
   EXPECT_TRUE(policy.ask().at(0).strategies.empty());
   policy.tell({judged_as(Verdict::wrong)});
+  EXPECT_TRUE(policy.ask().empty());
+}
+
+TEST(Assembly, LeavesOutWhatRoundsOtherwiseFirst) {
+  Assembly policy({{{"a", {"fuse_chain", "winograd"}, {{"KW_MR", "4"}}}, {"b", {"vector_maths"}, {{"KW_MR", "6"}}}}}, {"winograd"});
+  policy.ask();
+  policy.tell({judged_as(Verdict::imprecise)});
+  const auto careful = policy.ask();
+  ASSERT_EQ(careful.size(), 1u);
+  EXPECT_EQ(careful[0].parts[0].strategies, std::vector<std::string>{"fuse_chain"});
+  EXPECT_TRUE(careful[0].parts[0].knobs.empty());
+  EXPECT_EQ(careful[0].parts[1].strategies, std::vector<std::string>{"vector_maths"});
+  EXPECT_FALSE(careful[0].parts[1].knobs.empty());
+  policy.tell({judged_as(Verdict::passed)});
   EXPECT_TRUE(policy.ask().empty());
 }
 
