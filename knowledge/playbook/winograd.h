@@ -101,9 +101,8 @@ static void kw_winograd_products(const float* weights, const float* input, std::
   std::int64_t p = 0;
   for (; p + (vectors - 1) * kw_lanes < tiles; p += vectors * kw_lanes)
     for (std::int64_t c = 0; c < channels; c += chain)
-      kw_product_tile<rows, vectors, 1, step, input_row, sums_row>(weights + c * step, input + c * input_row + p,
-                                                                   kw_least(chain, channels - c), c > 0 ? sums + p : nullptr,
-                                                                   sums + p);
+      kw_product_tile<rows, vectors, 1, step, input_row, sums_row>(
+          weights + c * step, input + c * input_row + p, kw_least(chain, channels - c), c > 0 ? sums + p : nullptr, sums + p);
   if constexpr (vectors > 1)
     if (p < tiles)
       kw_winograd_products<rows, vectors - 1, step, input_row, sums_row, chain>(weights, input + p, channels, tiles - p, sums + p);

@@ -4,6 +4,7 @@ what about it is odd."""
 import torch
 
 from kw_oracle.errors import unsupported
+from kw_oracle.alive import most_bytes_alive
 from kw_oracle.essential import essential_bytes
 from kw_oracle.flops import count_flops
 from kw_oracle.graph import export_graph
@@ -113,6 +114,7 @@ def describe(file: str, progress) -> dict:
         **described,
         "graph": graph, "graph_error": graph_error, "flops": count_flops(graph),
         "bytes": total, "essential_bytes": essential_bytes(subject, given, outputs, total, writes),
+        "eager_bytes": most_bytes_alive(subject, given),
         "sensitivity": sensitivity_of(subject, given, others, outputs, reference),
         "notes": notes,
     }

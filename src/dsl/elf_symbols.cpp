@@ -38,6 +38,8 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
   for (std::uint64_t i = 0; i < sections; ++i) {
     const auto section = at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
     if (!section) return broken();
+    if (constexpr auto kWritten = SHF_ALLOC | SHF_WRITE; (section->sh_flags & kWritten) == kWritten)
+      ((section->sh_flags & SHF_TLS) != 0 ? symbols.thread_bytes : symbols.variable_bytes) += static_cast<double>(section->sh_size);
     if (section->sh_type != SHT_DYNSYM && section->sh_type != SHT_SYMTAB) continue;
     const auto strings = at<Elf64_Shdr>(file, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
     if (!strings) return broken();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "dsl/elf_symbols.h"
 #include "machine/machine_lock.h"
 #include "machine/roofline.h"
 #include "measure/gpu_estimate.h"
@@ -37,7 +38,8 @@ class Timer {
         const MeasureOptions& options)
       : problem_(problem), sets_(sets), machine_(machine), check_(check), options_(options) {}
 
-  Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) const {
+  Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) {
+    note_memory(*candidate.kernel());
     SessionOptions session = session_options();
     session.shared_inputs = !huge_pages_are_automatic();
     return KernelSubject::make(*candidate.kernel(), problem_, sets_, session,
@@ -135,6 +137,15 @@ class Timer {
   }
 
  private:
+  // Of kernels in C++, which have no memory but their variables, outputs, and what kw_prepare returned.
+  void note_memory(const CompiledKernel& kernel) {
+    if (kernel.gpu || kernel.python || kernel.opencl) return;
+    const auto own = elf_symbols(kernel.object);
+    if (!own) return;
+    timing_.memory_bytes = bytes_of(problem_.outputs) + own->variable_bytes + own->thread_bytes * options_.threads;
+    timing_.eager_bytes = problem_.eager_bytes;
+  }
+
   static constexpr double kSuspiciousReplay = 0.6;
   static constexpr int kReplays = 3;
 

@@ -114,8 +114,7 @@ void ConvolutionBlock::write_copy() {
     index.push_back(positions[d].is_constant()
                         ? positions[d]
                         : Affine::variable(emitter_.define("at", emitter_.text(positions[d]), {0, facts_.outer[d].inputs - 1})));
-  if (facts_.rank > 1)
-    index.push_back(Affine::variable(emitter_.define("at", names_.say("$at_row"), {0, facts_.row.inputs - 1})));
+  if (facts_.rank > 1) index.push_back(Affine::variable(emitter_.define("at", names_.say("$at_row"), {0, facts_.row.inputs - 1})));
   write_copied_row(index, column_slot);
   emitter_.close();
   line("else for (std::int64_t $x = 0; $x < $width; ++$x) $to[$x] = 0.0f;");
@@ -246,8 +245,7 @@ void ConvolutionBlock::write_finished_row(const Index& row) {
     index.push_back(first_column_ * dim.up + Affine::variable(x));
     const bool vector = emitter_.is_vector(x);
     if (vector) emitter_.need("load");
-    const std::string text =
-        names_.say(fmt::format(fmt::runtime(vector ? "kw_load($line + {})" : "$line[{}]"), emitter_.name(x)));
+    const std::string text = names_.say(fmt::format(fmt::runtime(vector ? "kw_load($line + {})" : "$line[{}]"), emitter_.name(x)));
     store_roots(writer_, stage_, index, {text, writer_.graph.dtype(facts_.value), vector});
   };
   if (first_column_.is_constant()) {

@@ -52,10 +52,10 @@ class ConvolutionBlock {
   bool vectors_;
   ConvolutionDim column_;  // how columns lie in the copy
 
-  std::string constants_;  // the type whose members are the text's numbers
-  std::string padded_;     // the copy's memory
-  std::string convolve_;   // the function of a block
-  std::string together_;   // memory for phases of columns put together
+  std::string constants_;               // the type whose members are the text's numbers
+  std::string padded_;                  // the copy's memory
+  std::string convolve_;                // the function of a block
+  std::string together_;                // memory for phases of columns put together
   std::vector<std::string> arguments_;  // of that function, by name
   Affine batch_;
   Affine group_;

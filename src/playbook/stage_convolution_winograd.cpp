@@ -1,7 +1,7 @@
-// Convolutions with 3 x 3 taps and no stride by Winograd's algorithm, from blocks of rows: every channel's tiles of 4 x 4 inputs are
-// transformed once, 16 small products sum over channels, and the results are tiles of 2 x 2 outputs. Taps of further dimensions
-// count as channels. Where one input is far larger than the others, its roundings would reach outputs that hardly depend on it: such
-// blocks are computed as tiles without a transform.
+// Convolutions with 3 x 3 taps and no stride by Winograd's algorithm, from blocks of rows: every channel's tiles of 4 x 4 inputs
+// are transformed once, 16 small products sum over channels, and the results are tiles of 2 x 2 outputs. Taps of further dimensions
+// count as channels. Where one input is far larger than the others, its roundings would reach outputs that hardly depend on it:
+// such blocks are computed as tiles without a transform.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -51,7 +51,8 @@ class WinogradConvolution final : public ConvolutionBlock {
  private:
   void decide() {
     for (const char* strategy : {"explicit_vectors", "convolution_tile", "winograd", "prepack_weights"}) writer_.use(strategy);
-    for (const char* piece : {"winograd_input", "winograd_products", "winograd_output", "winograd_weights", "winograd_range", "least", "most"})
+    for (const char* piece :
+         {"winograd_input", "winograd_products", "winograd_output", "winograd_weights", "winograd_range", "least", "most"})
       emitter_.need(piece);
     const bool many = writer_.machine.vector_bytes == 64;
     const std::int64_t rows = std::max<std::int64_t>(4, tile_rows(many ? 24 : 12));

@@ -98,8 +98,8 @@ class DenseProduct {
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
     if (left_prepacked_)
-      row_limit_ = fmt::format("{}", std::clamp<std::int64_t>(floats_of_cache(0.4) / std::min(longest, kLongestBlock), kWorthRowBlocks,
-                                                              std::max(facts_.rows, kWorthRowBlocks)));
+      row_limit_ = fmt::format("{}", std::clamp<std::int64_t>(floats_of_cache(0.4) / std::min(longest, kLongestBlock),
+                                                              kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
   }
 
   void decide_parts() {
@@ -171,7 +171,8 @@ class DenseProduct {
     const std::int64_t part = (facts_.columns + column_parts_ - 1) / column_parts_;
     std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
     if (left_prepacked_ && right_packed_)
-      wanted = std::clamp<std::int64_t>(floats_of_cache(0.25) / std::min(facts_.depth, kLongestBlock), 4 * kMostLanes, kBlockColumns);
+      wanted =
+          std::clamp<std::int64_t>(floats_of_cache(0.25) / std::min(facts_.depth, kLongestBlock), 4 * kMostLanes, kBlockColumns);
     const std::int64_t blocks = (part + wanted - 1) / wanted;
     return (part + blocks - 1) / blocks;
   }

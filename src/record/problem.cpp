@@ -23,6 +23,7 @@ void to_json(Json& json, const ProblemDescription& p) {
               {"flops", p.flops ? Json(*p.flops) : Json()},
               {"bytes", p.bytes},
               {"essential_bytes", p.essential_bytes},
+              {"eager_bytes", p.eager_bytes},
               {"sensitivity",
                {{"other_input", p.sensitivity.other_input},
                 {"zeros", p.sensitivity.zeros},
@@ -46,6 +47,7 @@ void from_json(const Json& json, ProblemDescription& p) {
   if (const auto& flops = json.at("flops"); !flops.is_null()) p.flops = flops.get<double>();
   json.at("bytes").get_to(p.bytes);
   json.at("essential_bytes").get_to(p.essential_bytes);
+  p.eager_bytes = json.value("eager_bytes", 0.0);
   const auto& s = json.at("sensitivity");
   s.at("other_input").get_to(p.sensitivity.other_input);
   s.at("zeros").get_to(p.sensitivity.zeros);

@@ -30,6 +30,7 @@ struct ProblemDescription {
   std::optional<double> flops;  // of the graph as written
   double bytes = 0;             // every input and parameter read once, every output written once
   double essential_bytes = 0;   // the part of them without which the output cannot be right
+  double eager_bytes = 0;       // what eager computes and keeps at once, outputs included; 0: not known
   Sensitivity sensitivity;
   std::vector<std::string> notes;
 

@@ -38,6 +38,8 @@ void to_json(Json& json, const TimingRecord& t) {
               {"zone", t.zone},
               {"threads", t.threads},
               {"notes", t.notes}};
+  if (t.memory_bytes > 0) json["memory_bytes"] = t.memory_bytes;
+  if (t.eager_bytes > 0) json["eager_bytes"] = t.eager_bytes;
   if (!t.gpu.empty()) json["gpu"] = t.gpu;
 }
 
@@ -53,6 +55,8 @@ void from_json(const Json& json, TimingRecord& t) {
   json.at("zone").get_to(t.zone);
   json.at("threads").get_to(t.threads);
   json.at("notes").get_to(t.notes);
+  t.memory_bytes = json.value("memory_bytes", 0.0);
+  t.eager_bytes = json.value("eager_bytes", 0.0);
   if (json.contains("gpu")) json.at("gpu").get_to(t.gpu);
 }
 

@@ -30,6 +30,8 @@ struct TimingRecord {
   double seconds = 0;            // the candidate's call, over all comparisons
   double prepare_seconds = 0;    // kw_prepare, once per weights; 0 when there is none
   double prepare_bytes = 0;      // memory that it holds on to
+  double memory_bytes = 0;       // outputs and what the kernel's own variables take beside them; 0: not known
+  double eager_bytes = 0;        // outputs and what eager keeps beside them at once; 0: not known
   double gflops_per_second = 0;  // 0 when the graph's FLOPs are unknown
   double gbytes_per_second = 0;  // compulsory bytes over time
   double share_of_ceiling = 0;   // of the roofline, 0..1 and now and then a little above

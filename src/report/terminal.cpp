@@ -158,6 +158,11 @@ std::string text_of(const TimingRecord& timing, const Paint& paint) {
   if (timing.prepare_seconds > 0)
     text += fmt::format("  {:<10}{} once per weights, holds {}\n", "prepare", human_seconds(timing.prepare_seconds),
                         human_bytes(timing.prepare_bytes));
+  if (timing.memory_bytes > 0) {
+    const std::string eager =
+        timing.eager_bytes > 0 ? fmt::format("; eager's values take {}", human_bytes(timing.eager_bytes)) : "";
+    text += fmt::format("  {:<10}{} for outputs and scratch{}\n", "memory", human_bytes(timing.memory_bytes), eager);
+  }
   text += ceiling_notes(timing, paint);
   for (const auto& note : timing.notes) text += paint.faint(fmt::format("  {:<10}{}\n", "note", note));
   return text;

@@ -408,12 +408,7 @@ class Run {
       if (record_.options.evaluations > 0)
         proposals.resize(std::min(proposals.size(), static_cast<std::size_t>(record_.options.evaluations) - individuals_.size()));
       const auto start = std::chrono::steady_clock::now();
-      KW_TRY(const std::vector<Individual> tried,
-             trials_->run(proposals, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
-               individuals_.push_back(each);
-               report();
-               return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
-             }));
+      KW_TRY(const std::vector<Individual> tried, try_all(proposals));
       KW_CHECK(keep_exchanges());
       const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       double& usual = asks_model ? model_seconds : batch_seconds;
@@ -454,8 +449,9 @@ class Run {
     if (record_.options.is_on_gpu()) command += " --dsl " + record_.options.dsl;
     if (!record_.options.machine.empty()) command += " --machine " + record_.options.machine;
     const double before = budget_->elapsed();
-    KW_TRY(Winner winner, confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline(),
-                                         [this](std::int64_t index, const auto& strategies) { return try_without(index, strategies); }));
+    KW_TRY(Winner winner,
+           confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline(),
+                          [this](std::int64_t index, const auto& strategies) { return try_without(index, strategies); }));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
     record_.estimate = winner.confirmed ? winner.confirmed->estimate : std::nullopt;
@@ -490,22 +486,19 @@ class Run {
 
   // One more individual, where the winner turned out not to be precise enough.
   Status try_without(std::int64_t index, const std::vector<std::string>& strategies) {
-    Proposal proposal = individuals_[static_cast<std::size_t>(index)].proposal;
-    if (!proposal.author.empty()) return {};
-    const auto without = [&](std::vector<std::string>& ids, KnobValues& knobs) {
-      if (std::erase_if(ids, [&](const std::string& id) { return std::ranges::find(strategies, id) != strategies.end(); }) > 0)
-        knobs.clear();
-    };
-    without(proposal.strategies, proposal.knobs);
-    for (PartChoice& part : proposal.parts) without(part.strategies, part.knobs);
-    proposal.origin = "mutation";
-    proposal.parents = {index};
-    KW_TRY([[maybe_unused]] const auto tried,
-           trials_->run({proposal}, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
-             individuals_.push_back(each);
-             return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
-           }));
+    const Individual& refused = individuals_[static_cast<std::size_t>(index)];
+    if (!refused.proposal.author.empty()) return {};
+    KW_TRY([[maybe_unused]] const auto tried, try_all({proposal_without(refused, strategies)}));
     return {};
+  }
+
+  // Each is archived before the next is begun.
+  Result<std::vector<Individual>> try_all(const std::vector<Proposal>& proposals) {
+    return trials_->run(proposals, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
+      individuals_.push_back(each);
+      report();
+      return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
+    });
   }
 
   Status keep_exchanges() {

@@ -39,6 +39,19 @@ std::int64_t next_to_confirm(const std::vector<Individual>& individuals, const s
   return (plain == order.end() ? order.front() : *plain)->index;
 }
 
+Proposal proposal_without(const Individual& individual, const std::vector<std::string>& strategies) {
+  Proposal proposal = individual.proposal;
+  const auto leave_out = [&](std::vector<std::string>& ids, KnobValues& knobs) {
+    if (std::erase_if(ids, [&](const std::string& id) { return std::ranges::find(strategies, id) != strategies.end(); }) > 0)
+      knobs.clear();
+  };
+  leave_out(proposal.strategies, proposal.knobs);
+  for (PartChoice& part : proposal.parts) leave_out(part.strategies, part.knobs);
+  proposal.origin = "mutation";
+  proposal.parents = {individual.index};
+  return proposal;
+}
+
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
                               const Trials& trials, const std::string& command, double seconds_per_baseline,
                               const TryWithout& try_without) {

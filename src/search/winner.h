@@ -25,6 +25,9 @@ struct Winner {
   std::vector<std::string> notes;  // what was passed over, and why
 };
 
+// The same proposal without these strategies, and without knobs that were set for them.
+Proposal proposal_without(const Individual& individual, const std::vector<std::string>& strategies);
+
 // What may have to be tried on the way: the individual with this index again, without the strategies that round otherwise. It is
 // added to the individuals.
 using TryWithout = std::function<Status(std::int64_t index, const std::vector<std::string>& strategies)>;

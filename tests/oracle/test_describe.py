@@ -6,7 +6,7 @@ import pytest
 def test_all_fields_are_there(described):
     result = described(forward="return x * 2", inputs="[torch.randn(4, 8)]")
     assert set(result) == {"name", "file", "source_hash", "torch", "inputs", "parameters", "outputs", "call", "graph", "graph_error",
-                           "flops", "bytes", "essential_bytes", "sensitivity", "notes"}
+                           "flops", "bytes", "essential_bytes", "eager_bytes", "sensitivity", "notes"}
     assert len(result["source_hash"]) == 64 and result["name"] == "problem0" and result["notes"] == []
 
 

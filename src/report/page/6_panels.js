@@ -78,6 +78,7 @@ function answerFacts(run, isServed) {
     ["ceiling", share ? `${percent(share)} of the roofline (${record.zone})` : null],
     ["rate", confirmed ? [confirmed.gflops_per_second ? `${rateText(confirmed.gflops_per_second, "FLOP/s")}, ` : "", rateText(confirmed.gbytes_per_second, "B/s")] : null],
     ["prepare", confirmed && confirmed.prepare_seconds ? `${secondsText(confirmed.prepare_seconds)} once, ${bytesText(confirmed.prepare_bytes)}` : null],
+    ["memory", confirmed && confirmed.memory_bytes ? `${bytesText(confirmed.memory_bytes)} for outputs and scratch${confirmed.eager_bytes ? `; eager ${bytesText(confirmed.eager_bytes)}` : ""}` : null],
     ["estimate", record.estimate ? `limited by ${record.estimate.limiting}; its busiest unit works at ${percent(record.estimate.share_of_speed_of_light)} of the published rate` : null],
     ["language", languageText(run)],
     ["part of", record.options.part_of ? (isServed ? h("a", { href: `/runs/${record.options.part_of}` }, `run ${record.options.part_of}`) : `run ${record.options.part_of}`) : null],

@@ -43,6 +43,20 @@ TEST(CompileCpp, AnHonestKernelBecomesAnObjectThatExportsItsEntry) {
   EXPECT_FALSE(contains(symbols->imported, "kw_kernel"));
 }
 
+TEST(CompileCpp, WhatVariablesTakeIsRead) {
+  const auto plain = testing::build(testing::vector_problem(64), kHonest);
+  const auto more = testing::build(testing::vector_problem(64),
+                                   kHonest +
+                                       "float kept[4096];\nthread_local float own[1024];\nextern \"C\" float kw_sum() { return "
+                                       "kept[3] + own[5]; }\nconst float table[8192] = {1};\n");
+  ASSERT_TRUE(more.outcome.kernel.has_value()) << more.outcome.diagnosis.summary;
+  const auto before = elf_symbols(plain.outcome.kernel->object), after = elf_symbols(more.outcome.kernel->object);
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_EQ(before->thread_bytes, 0);
+  EXPECT_EQ(after->thread_bytes, 4096);
+  EXPECT_NEAR(after->variable_bytes - before->variable_bytes, 16384, 256);
+}
+
 TEST(CompileCpp, KnobsOverrideTheDefaults) {
   const std::string text = kHonest + "static_assert(KW_FACTOR == 7);\n";
   EXPECT_FALSE(testing::build(testing::vector_problem(64), text).outcome.kernel.has_value());

@@ -133,12 +133,13 @@ TEST(ConvolutionStage, SavesMultiplicationsOfSmallWindowsWhereItCan) {
   EXPECT_TRUE(kernel_claims(small, "winograd"));
   EXPECT_NE(small.source.find(".is_wide("), std::string::npos) << "blocks with one large number take the direct form";
   EXPECT_NE(small.source.find("kw_convolution_line<"), std::string::npos);
-  EXPECT_FALSE(kernel_claims(convolution_kernel(square_problem(), {"convolution_tile", "explicit_vectors", "winograd"}), "winograd"))
+  EXPECT_FALSE(
+      kernel_claims(convolution_kernel(square_problem(), {"convolution_tile", "explicit_vectors", "winograd"}), "winograd"))
       << "weights are transformed once";
   const Shape in{2, 16, 28, 28};
   const auto refused = [&](const Shape& weight, const Shape& out, int stride, int padding, int dilation) {
-    const Json more = Json::array(
-        {list_of({stride, stride}), list_of({padding, padding}), list_of({dilation, dilation}), {{"const", 1}}});
+    const Json more =
+        Json::array({list_of({stride, stride}), list_of({padding, padding}), list_of({dilation, dilation}), {{"const", 1}}});
     const Kernel kernel = convolution_kernel(convolution_problem("aten.conv2d.default", in, weight, out, more), all);
     return kernel_claims(kernel, "convolution_tile") && !kernel_claims(kernel, "winograd");
   };

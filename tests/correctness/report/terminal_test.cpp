@@ -82,6 +82,11 @@ TEST(Terminal, TimingShowsIntervalsAndPrepareOnlyWhereThereIsOne) {
   timing.prepare_seconds = 0.5;
   timing.prepare_bytes = 2e6;
   EXPECT_TRUE(says(text_of(timing, kPlain), "500 ms once per weights, holds 2.00 MB"));
+  EXPECT_FALSE(says(text_of(timing, kPlain), "scratch"));
+  timing.memory_bytes = 3e6;
+  EXPECT_TRUE(says(text_of(timing, kPlain), "3.00 MB for outputs and scratch\n"));
+  timing.eager_bytes = 5e6;
+  EXPECT_TRUE(says(text_of(timing, kPlain), "3.00 MB for outputs and scratch; eager's values take 5.00 MB\n"));
 }
 
 TEST(Terminal, TheCeilingIsExplainedWhereItPuzzles) {

@@ -37,6 +37,18 @@ TEST(NextToConfirm, TakesTheSuspiciousWhereNothingElseIsThere) {
   EXPECT_EQ(next_to_confirm(two, {0, 1}, {"winograd"}), -1);
 }
 
+TEST(ProposalWithout, LeavesStrategiesOutEverywhereAndTheirKnobs) {
+  Individual refused = timed(7, 2, {});
+  refused.proposal.strategies = {"tiles", "winograd"};
+  refused.proposal.knobs = {{"KW_MR", "4"}};
+  refused.proposal.parts = {{"a", {"winograd"}, {{"KW_MR", "4"}}}, {"b", {"tiles"}, {{"KW_MR", "6"}}}};
+  const Proposal without = proposal_without(refused, {"winograd"});
+  EXPECT_EQ(without.strategies, std::vector<std::string>{"tiles"});
+  EXPECT_TRUE(without.knobs.empty() && without.parts[0].strategies.empty() && without.parts[0].knobs.empty());
+  EXPECT_EQ(without.parts[1].knobs.at("KW_MR"), "6");
+  EXPECT_EQ(without.parents, std::vector<std::int64_t>{7});
+}
+
 TEST(NextToConfirm, IsThePlainestAtLast) {
   ASSERT_EQ(kMostConfirmations, 4u);
   EXPECT_EQ(next_to_confirm(some(), {0, 1, 2}, {}), 3);
