@@ -98,8 +98,8 @@ class DenseProduct {
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
     if (left_prepacked_)
-      row_limit_ = fmt::format("{}", std::clamp<std::int64_t>(floats_of_cache(0.4) / std::min(longest, kLongestBlock),
-                                                              kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
+      row_limit_ = fmt::format(
+          "{}", std::clamp<std::int64_t>(lines_in_cache(0.4, longest), kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
   }
 
   void decide_parts() {
@@ -161,8 +161,10 @@ class DenseProduct {
   std::string padded_columns() const {
     return fmt::format("(({} + KW_NR * kw_lanes - 1) / (KW_NR * kw_lanes) * (KW_NR * kw_lanes))", facts_.columns);
   }
-  [[nodiscard]] std::int64_t floats_of_cache(double share) const {
-    return static_cast<std::int64_t>(share * writer_.machine.l2_bytes / 4);
+  // Rows or columns of a block of the inner dimension that take so much of the second cache.
+  [[nodiscard]] std::int64_t lines_in_cache(double share, std::int64_t depth) const {
+    const std::int64_t block = std::clamp<std::int64_t>(depth, 1, kLongestBlock);
+    return static_cast<std::int64_t>(share * writer_.machine.l2_bytes / 4) / block;
   }
 
   // Blocks of one size, as near to the wanted one as whole blocks allow. Where the left operand needs no packing, what is packed of
@@ -171,8 +173,7 @@ class DenseProduct {
     const std::int64_t part = (facts_.columns + column_parts_ - 1) / column_parts_;
     std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
     if (left_prepacked_ && right_packed_)
-      wanted =
-          std::clamp<std::int64_t>(floats_of_cache(0.25) / std::min(facts_.depth, kLongestBlock), 4 * kMostLanes, kBlockColumns);
+      wanted = std::clamp<std::int64_t>(lines_in_cache(0.25, facts_.depth), 4 * kMostLanes, kBlockColumns);
     const std::int64_t blocks = (part + wanted - 1) / wanted;
     return (part + blocks - 1) / blocks;
   }

@@ -91,7 +91,7 @@ std::vector<std::int64_t> contiguous_strides(const Shape& shape) {
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
-    stride *= shape[d];
+    stride *= std::max<std::int64_t>(shape[d], 1);  // PyTorch's way: nothing is divided by the size of what is empty
   }
   return strides;
 }

@@ -157,6 +157,8 @@ class Graph:
         sizes, strides, paddings, dilations = each((1, 2, 3, 3, 5)), each((1, 1, 2, 3)), each((0, 0, 1, 2)), each((1, 1, 1, 2))
         if chance.random() < 0.25:  # what is often done otherwise than other windows
             groups, out, sizes, strides, dilations = 1, chance.choice((8, 13)), (3,) * space, (1,) * space, (1,) * space
+            if min(shape[2:]) < 5:  # nothing is left of small images otherwise, which the meta device lets pass
+                paddings = (1,) * space
         common = f"({channels}, {out}, {sizes}, stride={strides}, padding={paddings}, dilation={dilations}, groups={groups}, bias={chance.random() < 0.7}"
         if chance.random() < 0.35:
             more = tuple(chance.randrange(max(stride, dilation)) for stride, dilation in zip(strides, dilations))

@@ -13,6 +13,11 @@ ValueId tensor(Graph& graph, const std::string& name, const Shape& shape) {
   return graph.add(std::move(value));
 }
 
+TEST(ContiguousStrides, AreNeverZero) {
+  EXPECT_EQ(contiguous_strides({2, 3, 5}), (std::vector<std::int64_t>{15, 5, 1}));
+  EXPECT_EQ(contiguous_strides({2, 0, 5}), (std::vector<std::int64_t>{5, 5, 1})) << "as PyTorch has them";
+}
+
 TEST(Values, SaysWhatEachDimensionIsMadeOf) {
   using Parts = std::vector<std::vector<int>>;
   EXPECT_EQ(parts_of_merged({2, 4, 3, 5}, {2, 12, 5}), (Parts{{0}, {1, 2}, {3}}));
