@@ -204,6 +204,15 @@ void ConvolutionBlock::write_columns(const Index& row, const Affine& slot) {
   emitter_.close();
 }
 
+VarId ConvolutionBlock::open_tiles() {
+  const VarId feature = emitter_.variable("feature", facts_.features);
+  const std::string f = emitter_.name(feature);
+  open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", f, facts_.features), {feature});
+  const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
+  line(fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
+  return feature;
+}
+
 // What becomes of the sums: everything that follows the convolution, and the stores.
 void ConvolutionBlock::write_finish(VarId first_feature, const std::vector<Affine>& phases, const std::string& line_of) {
   const std::int64_t up = facts_.column.up;

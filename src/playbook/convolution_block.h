@@ -40,6 +40,8 @@ class ConvolutionBlock {
   void write_block();
   // The rows of $copied_rows, of every slot of every channel.
   void write_copy();
+  // The loop over tiles of channels, with $weights of each; the first channel of the tile.
+  VarId open_tiles();
   // Every row of a tile of channels from `$line`, which is at `line_of` for channel $r of the tile and row $y.
   void write_finish(VarId first_feature, const std::vector<Affine>& phases, const std::string& line_of);
   void write_calls();
@@ -54,6 +56,7 @@ class ConvolutionBlock {
 
   std::string constants_;               // the type whose members are the text's numbers
   std::string padded_;                  // the copy's memory
+  std::string weights_;                 // in the order of use
   std::string convolve_;                // the function of a block
   std::string together_;                // memory for phases of columns put together
   std::vector<std::string> arguments_;  // of that function, by name

@@ -199,12 +199,8 @@ class TiledConvolution final : public ConvolutionBlock {
   }
 
   void write_tiles() {
-    const VarId feature = emitter_.variable("feature", facts_.features);
+    const VarId feature = open_tiles();
     const std::string f = emitter_.name(feature);
-    open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", f, facts_.features), {feature});
-    const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
-    line(
-        fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
     int opened = 1;
     std::vector<Affine> phases;
     std::string mixed = "0";
@@ -250,7 +246,6 @@ class TiledConvolution final : public ConvolutionBlock {
   bool flat_ = false;  // rows of a block are one line, with what lies between them
   std::string block_;
   std::string sums_;
-  std::string weights_;
 };
 
 }  // namespace

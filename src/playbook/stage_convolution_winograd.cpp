@@ -188,12 +188,8 @@ class WinogradConvolution final : public ConvolutionBlock {
   }
 
   void write_tiles() {
-    const VarId feature = emitter_.variable("feature", facts_.features);
+    const VarId feature = open_tiles();
     const std::string f = emitter_.name(feature);
-    open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", f, facts_.features), {feature});
-    const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
-    line(
-        fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
     open("for (std::int64_t $i = 0; $i < 16; ++$i) {");
     const auto call = [&](const std::string& rows) {
       return fmt::format(
@@ -220,7 +216,6 @@ class WinogradConvolution final : public ConvolutionBlock {
   std::string transformed_;
   std::string products_;
   std::string sums_;
-  std::string weights_;
 };
 
 }  // namespace
