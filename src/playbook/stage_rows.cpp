@@ -133,8 +133,10 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   const std::int64_t row_bytes = work / std::max<std::int64_t>(rows, 1) * 4;
   if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow) e.next_row = {row_bytes, 0, {}};
   std::vector<ValueId> kept;
-  const bool online = writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
-  if (!online && writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
+  // Of a single row, what depends on no variable is written before the block: it has to come after what it reads.
+  const bool apart = !looped && stage.roots.size() > 1;
+  const bool online = !apart && writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
+  if (!online && !apart && writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
   for (const ValueId id : kept) keep_row(writer, id, index, stage.row_dims, inner_dims, form);
   for (const ValueId root : stage.roots) {
     if (inner_dims.empty()) {
@@ -148,7 +150,10 @@ void write_rows(StageWriter& writer, const Stage& stage) {
         write_inner_loops(writer, {{root, root, Index(shape.size())}}, index, inner_dims, form);
       }
     }
-    if (root != stage.roots.back()) e.materialise(root, writer.buffer(root));
+    if (root == stage.roots.back()) continue;
+    if (apart) e.close();
+    e.materialise(root, writer.buffer(root));
+    if (apart) e.open("{");
   }
   for (const ValueId id : kept) e.forget(id);
   e.close();
