@@ -3,8 +3,8 @@ what about it is odd."""
 
 import torch
 
-from kw_oracle.errors import unsupported
 from kw_oracle.alive import most_bytes_alive
+from kw_oracle.errors import unsupported
 from kw_oracle.essential import essential_bytes
 from kw_oracle.flops import count_flops
 from kw_oracle.graph import export_graph

@@ -69,6 +69,18 @@ std::vector<WindowTap> ConvolutionFacts::taps() const {
   return all;
 }
 
+std::int64_t ConvolutionFacts::slots() const {
+  std::size_t count = row.slots.size() * column.slots.size();
+  for (const auto& dim : outer) count *= dim.slots.size();
+  return static_cast<std::int64_t>(count);
+}
+
+std::int64_t ConvolutionFacts::images() const {
+  std::int64_t count = batches * groups;
+  for (const auto& dim : outer) count *= dim.positions;
+  return count;
+}
+
 double ConvolutionFacts::multiplications() const {
   double count = static_cast<double>(batches * groups) * static_cast<double>(channels * features);
   for (const auto* dim : dims()) count *= static_cast<double>(dim->positions) * static_cast<double>(dim->taps.size());

@@ -51,6 +51,8 @@ struct ConvolutionFacts {
   [[nodiscard]] std::vector<const ConvolutionDim*> dims() const;  // those of the graph's value
   [[nodiscard]] std::vector<WindowTap> taps() const;              // by phase
   [[nodiscard]] std::int64_t phases() const;
+  [[nodiscard]] std::int64_t slots() const;   // planes that the copy of a channel has
+  [[nodiscard]] std::int64_t images() const;  // planes of outputs, of all features of a group at once
   [[nodiscard]] double multiplications() const;
 };
 

@@ -60,19 +60,14 @@ class TiledConvolution final : public ConvolutionBlock {
   void decide_block() {
     const auto& along = one_row() ? facts_.column : facts_.row;
     const auto& choices = one_row() ? kColumnsOfBlock : kRowsOfBlock;
-    std::int64_t slots = static_cast<std::int64_t>(facts_.row.slots.size() * facts_.column.slots.size());
-    std::int64_t items = facts_.batches * facts_.groups;
-    for (const auto& dim : facts_.outer) {
-      slots *= static_cast<std::int64_t>(dim.slots.size());
-      items *= dim.positions;
-    }
     const std::int64_t across = one_row() ? facts_.row.reach + 1 : facts_.column.positions + facts_.column.reach;
     const double room = facts_.channels == 1 ? 0.7 * writer_.machine.l1_bytes : 0.4 * writer_.machine.l2_bytes;
     std::int64_t chosen = choices[0];
     for (const std::int64_t block : choices) {
       const std::int64_t own = std::min(block, along.positions);
-      const double bytes = 4.0 * static_cast<double>(facts_.channels * slots * across) * static_cast<double>(own + along.reach);
-      const std::int64_t parts = items * divided_up(along.positions, own);
+      const double bytes =
+          4.0 * static_cast<double>(facts_.channels * facts_.slots() * across) * static_cast<double>(own + along.reach);
+      const std::int64_t parts = facts_.images() * divided_up(along.positions, own);
       if (bytes > room || (parts < 2 * writer_.machine.threads && own > 4 * (along.reach + 1))) break;
       chosen = block;
       if (block >= along.positions) break;
@@ -93,8 +88,6 @@ class TiledConvolution final : public ConvolutionBlock {
       offsets.push_back(offset_of(tap));
     }
     while (static_cast<std::int64_t>(begins.size()) <= facts_.phases()) begins.push_back(static_cast<std::int64_t>(offsets.size()));
-    std::int64_t slots = static_cast<std::int64_t>(facts_.row.slots.size() * facts_.column.slots.size());
-    for (const auto& dim : facts_.outer) slots *= static_cast<std::int64_t>(dim.slots.size());
     const auto limited = [](const std::string& knob, std::int64_t most) {
       return fmt::format("{0} < {1} ? {0} : {1}", knob, most);
     };
@@ -110,7 +103,7 @@ class TiledConvolution final : public ConvolutionBlock {
     number("pitch", fmt::format("columns + {}", facts_.column.reach));
     number("slot", fmt::format("(rows + {}) * pitch", facts_.row.reach));
     // Channels a multiple of a kilobyte apart would meet in the same lines of the first cache.
-    number("plane", fmt::format("({0} * slot + 15) / 16 * 16 + (({0} * slot + 15) / 16 % 16 == 0 ? 16 : 0)", slots));
+    number("plane", fmt::format("({0} * slot + 15) / 16 * 16 + (({0} * slot + 15) / 16 % 16 == 0 ? 16 : 0)", facts_.slots()));
     number("line", "rows * pitch + KW_PIXELS * kw_lanes");
     number("padded_floats", fmt::format("{} * plane + pitch + KW_PIXELS * kw_lanes + 64", facts_.channels));
     number("tiles", fmt::format("({} + KW_FEATURES - 1) / KW_FEATURES", facts_.features));

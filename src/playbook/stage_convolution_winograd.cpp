@@ -24,16 +24,10 @@ bool has_three_neighbours(const ConvolutionDim& dim) {
   return dim.taps[1].shift == 1 && dim.taps[0].shift != dim.taps[2].shift;
 }
 
-std::int64_t outer_slots(const ConvolutionFacts& facts) {
-  std::int64_t count = 1;
-  for (const auto& dim : facts.outer) count *= static_cast<std::int64_t>(dim.slots.size());
-  return count;
-}
-
 class WinogradConvolution final : public ConvolutionBlock {
  public:
   WinogradConvolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors)
-      : ConvolutionBlock(writer, stage, facts, vectors), slots_(outer_slots(facts)), depth_(facts.channels * slots_) {
+      : ConvolutionBlock(writer, stage, facts, vectors), slots_(facts.slots()), depth_(facts.channels * slots_) {
     column_.positions = (facts.column.positions + 1) / 2 * 2;
   }
 
@@ -66,13 +60,11 @@ class WinogradConvolution final : public ConvolutionBlock {
 
   // Rows whose transformed tiles stay in the second cache, and that leave work for all threads.
   [[nodiscard]] std::int64_t block_rows() const {
-    std::int64_t items = facts_.batches * facts_.groups;
-    for (const auto& dim : facts_.outer) items *= dim.positions;
     std::int64_t chosen = kWinogradRows[0];
     for (const std::int64_t rows : kWinogradRows) {
       const std::int64_t tiles = (rows / 2) * (column_.positions / 2);
       const double bytes = 4.0 * 16 * static_cast<double>(depth_ * tiles);
-      const std::int64_t parts = items * ((facts_.row.positions + rows - 1) / rows);
+      const std::int64_t parts = facts_.images() * ((facts_.row.positions + rows - 1) / rows);
       const bool few = tiles < 3 * emitter_.lanes;
       if (rows > chosen && ((!few && bytes > 0.6 * writer_.machine.l2_bytes) || parts < 2 * writer_.machine.threads)) break;
       chosen = rows;
@@ -224,7 +216,7 @@ bool suits_winograd(const StageWriter& writer, const ConvolutionFacts& facts) {
   if (facts.rank < 2 || !has_three_neighbours(facts.row) || !has_three_neighbours(facts.column)) return false;
   for (const auto& dim : facts.outer)
     if (dim.up != 1 || dim.slots.size() != dim.taps.size()) return false;
-  return facts.row.positions > 1 && facts.column.positions > 1 && facts.channels * outer_slots(facts) >= kFewestChannels &&
+  return facts.row.positions > 1 && facts.column.positions > 1 && facts.channels * facts.slots() >= kFewestChannels &&
          facts.features >= kFewestChannels && convolution_weights_known(writer, facts);
 }
 
