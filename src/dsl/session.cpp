@@ -573,9 +573,14 @@ bool Session::runs_in_the_background() {
   };
   state_->thaw();
   ::usleep(3000);
-  const double before = used();
-  ::usleep(10000);
-  return used() - before > 0.002;
+  // On a busy machine what was left to do after an order comes late: only what is busy every time is busy by itself.
+  constexpr int kLooks = 6;
+  for (int look = 0; look < kLooks; ++look) {
+    const double before = used();
+    ::usleep(10000);
+    if (used() - before <= 0.002) return false;
+  }
+  return true;
 }
 
 Session::Printed Session::finish() {

@@ -69,6 +69,11 @@ std::vector<WindowTap> ConvolutionFacts::taps() const {
   return all;
 }
 
+bool ConvolutionDim::stays_inside() const {
+  const auto [low, high] = std::ranges::minmax(slots);
+  return low >= 0 && (positions - 1) * stride + high < inputs;
+}
+
 std::int64_t ConvolutionFacts::slots() const {
   std::size_t count = row.slots.size() * column.slots.size();
   for (const auto& dim : outer) count *= dim.slots.size();

@@ -27,6 +27,8 @@ struct ConvolutionDim {
   std::int64_t reach = 0;              // the greatest shift
   std::vector<std::int64_t> slots{0};  // the input that is first in each
   std::vector<ConvolutionTap> taps{ConvolutionTap{}};
+
+  [[nodiscard]] bool stays_inside() const;  // what is first in a slot is never padding; of one whose shifts are 0: nothing is
 };
 
 // A position of the whole window, with the phase of outputs that it belongs to, mixed over all dimensions.

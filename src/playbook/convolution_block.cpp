@@ -137,8 +137,7 @@ Affine ConvolutionBlock::open_slots(const ConvolutionDim& dim, int& opened) {
 }
 
 std::string ConvolutionBlock::check_of(const Affine& position, const ConvolutionDim& dim) {
-  const auto reach = std::ranges::minmax(dim.slots);
-  if (reach.min >= 0 && (dim.positions - 1) * dim.stride + reach.max < dim.inputs) return "";
+  if (dim.stays_inside()) return "";
   return fmt::format("{0} >= 0 && {0} < {1}", "(" + emitter_.text(position) + ")", dim.inputs);
 }
 

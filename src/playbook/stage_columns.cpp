@@ -24,6 +24,42 @@ std::vector<ValueId> reductions_inside(const StageWriter& writer, const Stage& s
   return {found.begin(), found.end()};
 }
 
+// The pointwise values that every column has one of and that are made of reductions, where something reads them that each column
+// has many of: the logarithm of a sum, say.
+std::vector<ValueId> once_a_column(const StageWriter& writer, const Stage& stage, const std::vector<ValueId>& reductions) {
+  const Graph& graph = writer.graph;
+  const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
+  std::uint64_t own_dims = 0;
+  for (const int d : stage.row_dims) own_dims |= std::uint64_t{1} << d;
+  std::set<ValueId> once(reductions.begin(), reductions.end());
+  std::set<ValueId> often;
+  for (const ValueId root : stage.roots)
+    visit_reached(graph, root, stored, [&](const Reached& at) {
+      const Value& value = graph.at(at.value);
+      if (value.kind != ValueKind::pointwise || (at.value != root && stored(at.value))) return;
+      const bool in_place = std::ranges::all_of(
+          at.uses, [&](const DimUse& use) { return use.dims == 0 || (use.same >= 0 && (use.dims & ~own_dims) == 0); });
+      if (at.value == root || !in_place || value.dtype != DType::f32)
+        often.insert(at.value);
+      else
+        once.insert(at.value);
+    });
+  for (const ValueId id : often) once.erase(id);  // read in several ways
+  // Values are in the order in which they are made.
+  std::set<ValueId> made;
+  for (const ValueId id : once)
+    if (graph.at(id).kind == ValueKind::reduce ||
+        std::ranges::any_of(graph.at(id).operands, [&](ValueId o) { return made.contains(behind_views(graph, o)); }))
+      made.insert(id);
+  std::set<ValueId> wanted;
+  for (const ValueId id : often)
+    for (const ValueId operand : graph.at(id).operands) wanted.insert(behind_views(graph, operand));
+  std::vector<ValueId> result;
+  for (const ValueId id : made)
+    if (graph.at(id).kind == ValueKind::reduce || wanted.contains(id)) result.push_back(id);
+  return result;
+}
+
 std::string columns_why_not(const StageWriter& writer, const Stage& stage) {
   if (stage.anchor >= 0) return "it has an anchor";
   if (!stage.has_reductions) return "it has no reductions";
@@ -59,8 +95,9 @@ class ColumnsWriter {
       if (std::ranges::find(stage.row_dims, d) == stage.row_dims.end()) inner_dims_.push_back(d);
     rows_ = product_of(shape_, outer_dims_);
     work_ = numel(shape_);
-    for (const ValueId id : reductions_inside(writer, stage))
-      work_ = std::max(work_, numel(writer.graph.shape(writer.graph.at(id).operands[0])));
+    const auto reductions = reductions_inside(writer, stage);
+    for (const ValueId id : reductions) work_ = std::max(work_, numel(writer.graph.shape(writer.graph.at(id).operands[0])));
+    results_ = once_a_column(writer, stage, reductions);
   }
 
   void write() {
@@ -175,9 +212,19 @@ class ColumnsWriter {
       body(own, t);
       e_.close();
     };
-    for (const ValueId id : reductions_inside(writer_, stage_)) {
+    for (const ValueId id : results_) {
       const Value& value = writer_.graph.at(id);
-      const std::string results = e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
+      const std::string results = name_of(value);
+      if (value.kind != ValueKind::reduce) {
+        e_.line(fmt::format("kw_vec {}[KW_TILE];", results));
+        in_tile(
+            [&](const Index& own, const std::string& t) {
+              e_.line(fmt::format("{}[{}] = {};", results, t, e_.as_vector(e_.emit(id, result_index(id, own))).text));
+            },
+            index);
+        done.emplace_back(id, results);
+        continue;
+      }
       const bool block = value.fn == "sum" && numel(shape_of_dims(writer_.graph.shape(value.operands[0]), value.dims)) > 4096;
       if (block) e_.set_trouble("a long sum");
       e_.need("splat");
@@ -206,6 +253,11 @@ class ColumnsWriter {
     forget_roots();
     e_.close();
     writer_.use("tile_columns");
+  }
+
+  std::string name_of(const Value& value) const {
+    if (value.kind != ValueKind::reduce) return e_.unique(value.fn + "_once");
+    return e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
   }
 
   // The operand's index of a reduction: its own columns, the reduced dimensions as given.
@@ -261,11 +313,20 @@ class ColumnsWriter {
       e_.close();
     };
     for (const char* needed : {"splat", "load", "store"}) e_.need(needed);
-    for (const ValueId id : reductions_inside(writer_, stage_)) {
+    for (const ValueId id : results_) {
       const Value& value = writer_.graph.at(id);
+      const std::string results = name_of(value);
+      if (value.kind != ValueKind::reduce) {
+        e_.line(fmt::format("alignas(64) float {}[KW_WIDE];", results));
+        along(index, [&](const Index& own, const std::string& slot) {
+          const Expr made = e_.as_vector(e_.emit(id, result_index(id, own)));
+          e_.line(fmt::format("kw_store({} + {}, {});", results, slot, made.text));
+        });
+        done.emplace_back(id, results);
+        continue;
+      }
       const Shape reduced_shape = shape_of_dims(writer_.graph.shape(value.operands[0]), value.dims);
       if (value.fn == "sum" && numel(reduced_shape) > 4096) e_.set_trouble("a long sum");
-      const std::string results = e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
       e_.line(fmt::format("alignas(64) float {}[KW_WIDE];", results));
       e_.line(fmt::format("for (auto& start : {}) start = {};", results, Emitter::identity(value.fn, DType::f32)));
       Index reduced;
@@ -310,7 +371,7 @@ class ColumnsWriter {
     writer_.use("wide_column_tiles");
   }
 
-  // The index of a reduction's result for a position of the rows.
+  // The index of a reduction's result, or of what is made of some, for a position of the rows.
   Index result_index(ValueId id, const Index& own) {
     Index found;
     const auto stored = [&](ValueId value) { return writer_.plan.buffers.contains(value); };
@@ -330,6 +391,7 @@ class ColumnsWriter {
   const Stage& stage_;
   Shape shape_;
   bool joined_;
+  std::vector<ValueId> results_;  // of which each column has one: reductions and what is made of them, in order
   std::int64_t columns_ = 0;
   std::vector<int> column_dims_;
   std::vector<int> outer_dims_;

@@ -13,6 +13,7 @@ namespace {
 const std::vector<std::int64_t> kTileRows{1, 2, 3, 4, 6, 8, 12};
 const std::vector<std::int64_t> kTileVectors{1, 2, 3, 4, 6, 8};
 const std::vector<std::int64_t> kRowsOfBlock{1, 2, 4, 8, 16, 32, 64, 128};
+const std::vector<std::int64_t> kRowsOfPatches{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64};
 const std::vector<std::int64_t> kColumnsOfBlock{128, 256, 512, 1024, 2048, 4096, 8192};
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -42,7 +43,10 @@ class TiledConvolution final : public ConvolutionBlock {
   void decide() {
     writer_.use("explicit_vectors");
     writer_.use("convolution_tile");
-    for (const char* piece : {"convolution_line", "least", "most"}) emitter_.need(piece);
+    patches_ = suits_patches() && writer_.use("im2col_pack");
+    for (const char* piece : {"least", "most"}) emitter_.need(piece);
+    for (const char* piece : patches_ ? std::vector{"convolution_panel", "product_tile"} : std::vector{"convolution_line"})
+      emitter_.need(piece);
     const std::int64_t registers = writer_.machine.vector_bytes == 64 ? 24 : 12;
     const std::int64_t rows = *std::prev(std::ranges::upper_bound(kTileRows, std::min(tile_rows(registers), facts_.features)));
     const std::int64_t vectors =
@@ -52,7 +56,10 @@ class TiledConvolution final : public ConvolutionBlock {
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
     prepacked_ = convolution_weights_known(writer_, facts_) && writer_.use("prepack_weights");
     claim_fusion();
-    decide_block();
+    if (patches_)
+      decide_patches(vectors);
+    else
+      decide_block();
     constants_ = emitter_.unique("convolution");
   }
 
@@ -78,6 +85,66 @@ class TiledConvolution final : public ConvolutionBlock {
     flat_ = !one_row() && flat < static_cast<double>(divided_up(facts_.column.positions, lanes) * lanes);
   }
 
+  // As the panels of a product, inputs are copied once more for every tap: worth it where many features read them, and where sums
+  // are long, or lines of pixels would have much that is no output.
+  [[nodiscard]] bool suits_patches() const {
+    constexpr std::int64_t kFewestFeatures = 24;
+    constexpr std::int64_t kLongSums = 64;
+    if (facts_.phases() != 1 || facts_.features < kFewestFeatures) return false;
+    const std::int64_t outputs = facts_.column.positions;
+    const std::int64_t line =
+        std::min(one_row() ? outputs : outputs + facts_.column.reach, divided_up(outputs, emitter_.lanes) * emitter_.lanes);
+    return facts_.channels * window_taps() >= kLongSums || 5 * line > 6 * outputs;
+  }
+
+  [[nodiscard]] std::int64_t window_taps() const { return static_cast<std::int64_t>(facts_.taps().size()); }
+
+  // Positions of the window that are packed together: all of it, or one plane, where sums are long and planes may be in the
+  // padding.
+  [[nodiscard]] std::int64_t part_taps() const {
+    if (facts_.channels * window_taps() <= kLongestChain || std::ranges::all_of(facts_.outer, &ConvolutionDim::stays_inside))
+      return window_taps();
+    return static_cast<std::int64_t>(facts_.row.taps.size() * facts_.column.taps.size());
+  }
+
+  // Rows that fill whole panels, whose inputs stay in the second cache together with the panels.
+  void decide_patches(std::int64_t vectors) {
+    chain_ = std::clamp<std::int64_t>(kLongestChain / part_taps(), 1, facts_.channels);
+    const std::int64_t width = vectors * emitter_.lanes;
+    const double l2 = writer_.machine.l2_bytes;
+    const std::int64_t steps = chain_ * part_taps();
+    const auto most =
+        std::max<std::int64_t>(2 * width, static_cast<std::int64_t>(0.25 * l2 / 4) / std::max<std::int64_t>(steps, 64));
+    group_pixels_ = most / width * width;
+    const auto& along = one_row() ? facts_.column : facts_.row;
+    const auto& choices = one_row() ? kColumnsOfBlock : kRowsOfPatches;
+    const std::int64_t across = one_row() ? 1 : facts_.column.positions;
+    std::int64_t chosen = choices[0];
+    double least = 0;
+    for (const std::int64_t block : choices) {
+      const std::int64_t own = std::min(block, along.positions);
+      const std::int64_t pixels = own * across;
+      const double copied = static_cast<double>(facts_.channels * facts_.slots() * (own + along.reach)) *
+                            static_cast<double>(one_row() ? 1 : facts_.column.positions + facts_.column.reach);
+      const std::int64_t blocks = divided_up(along.positions, own);
+      if (block > choices[0] && (4 * copied > 0.4 * l2 || 4.0 * static_cast<double>(facts_.features * pixels) > 0.5 * l2)) break;
+      // Work per output: what panels have too much, what is copied, and threads that wait for the last block.
+      const double waste = static_cast<double>(divided_up(pixels, width) * width) / static_cast<double>(pixels);
+      const double copying = 2 * copied / static_cast<double>(facts_.channels * pixels * facts_.features);
+      const std::int64_t parts = facts_.images() * blocks;
+      const double waiting =
+          static_cast<double>(divided_up(parts, writer_.machine.threads) * writer_.machine.threads) / static_cast<double>(parts);
+      const double rest = static_cast<double>(blocks * own) / static_cast<double>(along.positions);
+      const double cost = (waste * std::min(rest, 1.1) + copying / static_cast<double>(part_taps())) * waiting;
+      if (block == choices[0] || cost < least) {
+        least = cost;
+        chosen = block;
+      }
+      if (block >= along.positions) break;
+    }
+    block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
+  }
+
   // Everything that the text has as numbers, as members of a type of the file: scratch memory is sized by it.
   void declare_constants() {
     std::vector<std::string> offsets;
@@ -88,6 +155,11 @@ class TiledConvolution final : public ConvolutionBlock {
       offsets.push_back(offset_of(tap));
     }
     while (static_cast<std::int64_t>(begins.size()) <= facts_.phases()) begins.push_back(static_cast<std::int64_t>(offsets.size()));
+    if (patches_) {
+      begins.clear();
+      for (std::int64_t at = 0; at <= static_cast<std::int64_t>(taps.size()); at += part_taps()) begins.push_back(at);
+    }
+    parts_of_window_ = static_cast<std::int64_t>(begins.size()) - 1;
     const auto limited = [](const std::string& knob, std::int64_t most) {
       return fmt::format("{0} < {1} ? {0} : {1}", knob, most);
     };
@@ -104,7 +176,13 @@ class TiledConvolution final : public ConvolutionBlock {
     number("slot", fmt::format("(rows + {}) * pitch", facts_.row.reach));
     // Channels a multiple of a kilobyte apart would meet in the same lines of the first cache.
     number("plane", fmt::format("({0} * slot + 15) / 16 * 16 + (({0} * slot + 15) / 16 % 16 == 0 ? 16 : 0)", facts_.slots()));
-    number("line", "rows * pitch + KW_PIXELS * kw_lanes");
+    if (patches_) {
+      number("panel", "KW_PIXELS * kw_lanes");
+      number("line", "(rows * columns + panel - 1) / panel * panel");
+      number("group", fmt::format("kw_least(line, {} / panel * panel)", group_pixels_));
+    } else {
+      number("line", "rows * pitch + KW_PIXELS * kw_lanes");
+    }
     number("padded_floats", fmt::format("{} * plane + pitch + KW_PIXELS * kw_lanes + 64", facts_.channels));
     number("tiles", fmt::format("({} + KW_FEATURES - 1) / KW_FEATURES", facts_.features));
     number("tile_weights", fmt::format("{} * KW_FEATURES", facts_.channels * static_cast<std::int64_t>(taps.size())));
@@ -116,6 +194,13 @@ class TiledConvolution final : public ConvolutionBlock {
       std::vector<std::int64_t> at;
       for (const auto& tap : taps) at.push_back(tap.at[d]);
       text += fmt::format("  static constexpr std::int64_t window{}[] = {{{}}};\n", d, fmt::join(at, ", "));
+    }
+    for (std::size_t d = 0; patches_ && part_taps() < window_taps() && d < facts_.outer.size(); ++d) {
+      std::vector<std::int64_t> at;  // the input that each plane of the window begins with
+      const auto& dim = facts_.outer[d];
+      for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(part_taps()))
+        at.push_back(dim.slots[static_cast<std::size_t>(dim.taps[static_cast<std::size_t>(taps[t].at[d])].slot)]);
+      text += fmt::format("  static constexpr std::int64_t planes{}[] = {{{}}};\n", d, fmt::join(at, ", "));
     }
     writer_.declare(text + "};\n}  // namespace");
   }
@@ -138,7 +223,11 @@ class TiledConvolution final : public ConvolutionBlock {
 
   void take_memory() {
     padded_ = writer_.scratch("padded", "float", constant("padded_floats"), true);
-    sums_ = writer_.scratch("sums", "float", fmt::format("{} * KW_FEATURES * {}", facts_.column.up, constant("line")), true);
+    if (patches_)
+      packed_ = writer_.scratch("packed_patches", "float",
+                                fmt::format("{} * {} + {}", chain_ * part_taps(), constant("group"), constant("panel")), true);
+    const std::string lines = patches_ ? constant("tiles") : fmt::format("{}", facts_.column.up);
+    sums_ = writer_.scratch("sums", "float", fmt::format("{} * KW_FEATURES * {}", lines, constant("line")), true);
     if (facts_.column.up > 1)
       together_ = writer_.scratch("together", "float", fmt::format("{} * {} + 64", facts_.column.up, constant("columns")), true);
     const std::string count = fmt::format("{} * {} * {}", facts_.groups, constant("tiles"), constant("tile_weights"));
@@ -159,7 +248,7 @@ class TiledConvolution final : public ConvolutionBlock {
     const VarId group = to.open_loop("group", facts_.groups);
     const VarId first = to.variable("first", facts_.features);
     to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", to.name(first), facts_.features), {first});
-    to.open(names.say(fmt::format("for (std::int64_t $phase = 0; $phase < {}; ++$phase) {{", facts_.phases())));
+    to.open(names.say(fmt::format("for (std::int64_t $phase = 0; $phase < {}; ++$phase) {{", parts_of_window_)));
     const VarId channel = to.open_loop("c", facts_.channels);
     to.open(names.say(fmt::format("for (std::int64_t $t = {0}[$phase]; $t < {0}[$phase + 1]; ++$t) {{", constant("phases"))));
     Index window;
@@ -184,7 +273,71 @@ class TiledConvolution final : public ConvolutionBlock {
   void write_body() override {
     line(fmt::format("float* const $sums = {};\nconst std::int64_t $copied_rows = $rows + {};", sums_, facts_.row.reach));
     write_copy();
-    write_tiles();
+    if (patches_)
+      write_patches();
+    else
+      write_tiles();
+  }
+
+  // A product of weights and patches: some channels of one plane of the window at a time, whose panels all features read.
+  void write_patches() {
+    const std::string plane = constant("plane"), panel = constant("panel"), row = constant("line");
+    line(fmt::format("float* const $packed = {};\nconst std::int64_t $pixels = $rows * $columns;", packed_));
+    open(fmt::format("for (std::int64_t $group = 0; $group < $pixels; $group += {}) {{", constant("group")));
+    line(fmt::format("const std::int64_t $group_end = kw_least($group + {}, $pixels);\nbool $begun = false;", constant("group")));
+    open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", parts_of_window_));
+    const bool may_be_outside = part_taps() < window_taps();
+    if (may_be_outside) line(fmt::format("if ({}) continue;", outside_window()));
+    open(fmt::format("for (std::int64_t $c = 0; $c < {}; $c += {}) {{", facts_.channels, chain_));
+    line(fmt::format("const std::int64_t $channels = kw_least({}, {} - $c), $steps = $channels * {};", chain_, facts_.channels,
+                     part_taps()));
+    line(
+        fmt::format("for (std::int64_t $p = $group; $p < $group_end; $p += {0})\n"
+                    "  kw_convolution_panel<{0}>($padded + $c * {1}, {2} + $part * {3}, {3}, $channels, {1}, $columns, {4}, $p, "
+                    "$pixels, $packed + ($p - $group) * $steps);",
+                    panel, plane, constant("taps"), part_taps(), constant("pitch")));
+    const VarId tile = open_tiles();
+    line(fmt::format("const float* const $factors = $weights + ($part * {} + $c) * {} * KW_FEATURES;", facts_.channels,
+                     part_taps()));
+    open(fmt::format("for (std::int64_t $p = $group; $p < $group_end; $p += {}) {{", panel));
+    line(fmt::format("float* const $into = $sums + {} * {} + $p;", emitter_.name(tile), row));
+    line(
+        fmt::format("kw_product_tile<KW_FEATURES, KW_PIXELS, 1, KW_FEATURES, {0}, {1}>($factors, $packed + ($p - $group) * $steps, "
+                    "$steps, $begun ? $into : nullptr, $into);",
+                    panel, row));
+    emitter_.close();
+    emitter_.close();
+    line("$begun = true;");
+    emitter_.close();
+    emitter_.close();
+    if (may_be_outside) {  // nothing but padding
+      open("if (!$begun) {");
+      line(
+          fmt::format("for (std::int64_t $r = 0; $r < {} * KW_FEATURES; ++$r)\n"
+                      "  for (std::int64_t $p = $group; $p < $group_end; ++$p) $sums[$r * {} + $p] = 0.0f;",
+                      constant("tiles"), row));
+      emitter_.close();
+    }
+    emitter_.close();
+    const VarId feature = emitter_.variable("feature", facts_.features);
+    open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", emitter_.name(feature), facts_.features),
+         {feature});
+    write_finish(feature, std::vector<Affine>(facts_.rank - 1, Affine(0)),
+                 fmt::format("$sums + ({} + $r) * {} + $y * $columns", emitter_.name(feature), row));
+    emitter_.close();
+  }
+
+  // A condition under which plane $part of the window is in the padding; empty: none ever is.
+  [[nodiscard]] std::string outside_window() const {
+    std::string condition;
+    for (std::size_t d = 0; d < facts_.outer.size(); ++d) {
+      const auto& dim = facts_.outer[d];
+      if (dim.stays_inside()) continue;
+      const std::string at =
+          fmt::format("({} + {}[$part])", emitter_.text(outer_[d] * dim.stride), constant(fmt::format("planes{}", d)));
+      condition += fmt::format("{}{} < 0 || {} >= {}", condition.empty() ? "" : " || ", at, at, dim.inputs);
+    }
+    return condition;
   }
 
   std::string copy_address(VarId channel) override {
@@ -236,6 +389,11 @@ class TiledConvolution final : public ConvolutionBlock {
   }
 
   bool prepacked_ = false;
+  bool patches_ = false;              // as a product of weights and packed patches
+  std::int64_t chain_ = 1;            // channels of a panel
+  std::int64_t group_pixels_ = 0;     // that are packed at a time
+  std::int64_t parts_of_window_ = 1;  // whose taps are together
+  std::string packed_;
   bool flat_ = false;  // rows of a block are one line, with what lies between them
   std::string block_;
   std::string sums_;

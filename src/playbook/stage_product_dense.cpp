@@ -6,6 +6,7 @@
 
 #include "playbook/product.h"
 #include "playbook/product_pack.h"
+#include "playbook/product_parts.h"
 
 namespace kw {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 constexpr std::int64_t kLongestBlock = 256;    // of the inner dimension: longer sums are sums of sums, for their precision
 constexpr std::int64_t kBlockColumns = 1024;   // of the right operand, packed at a time
 constexpr std::int64_t kMostBlockRows = 1024;  // of the left operand, packed at a time, where cache_tile_rows is not wanted
-constexpr double kWorthThreads = 200e3;        // multiplications
 constexpr std::int64_t kWorthRowBlocks = 192;  // rows up to this are one block
-constexpr std::int64_t kPartRows = 192;        // that one thread should have at least, where there are several parts
-constexpr std::int64_t kPartColumns = 128;
-constexpr std::int64_t kFewestRows = 24;     // of a part at all
-constexpr std::int64_t kDepthOfPart = 2048;  // inner positions that are worth a part of their own
 
 std::int64_t tile_registers(const MachineFacts& machine) { return machine.vector_bytes == 32 ? 16 : 32; }
 
@@ -44,7 +40,7 @@ class DenseProduct {
       panel.width = names_.say(panel.width);
       write_pack_function(emitter_, panel, pack_right_, vector_packs_);
     }
-    write_finish();
+    if (!product_only_) write_finish();
     write_multiply();
     write_parts();
     emitter_.close();
@@ -88,12 +84,13 @@ class DenseProduct {
     if (std::ranges::any_of(stage_.roots, [&](ValueId root) { return writer_.graph.at(root).kind == ValueKind::pointwise; }))
       writer_.use("fuse_epilogue");
 
-    decide_parts();
-    const std::int64_t longest = split_ ? part_depth_ : facts_.depth;
+    parts_ = product_parts(writer_, facts_, right_packed_, skip_zeros_);
+    const std::int64_t longest = parts_.split ? parts_.depth : facts_.depth;
     depth_limit_ = fmt::format("{}", std::min(longest, kLongestBlock));
     blocks_ = longest > kLongestBlock;
     if (blocks_ && writer_.use("cache_tile_depth"))
       depth_limit_ = writer_.knob("KW_KC", tile_registers(writer_.machine) == 32 ? 384 : kLongestBlock, {128, 192, 256, 384, 512});
+    decide_place();
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
       row_limit_ = writer_.knob("KW_MC", 144, {48, 72, 96, 144, 192});
@@ -102,59 +99,24 @@ class DenseProduct {
           "{}", std::clamp<std::int64_t>(lines_in_cache(0.4, longest), kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
   }
 
-  void decide_parts() {
-    const std::int64_t threads = std::max(writer_.machine.threads, 1);
-    const bool worth = facts_.multiplications() >= kWorthThreads;
-    const std::int64_t outputs = facts_.batches * facts_.rows * facts_.columns;
-    if (worth && facts_.depth >= 2 * kDepthOfPart && outputs <= 64 * 1024 && writer_.use("split_depth")) {
-      split_ = true;
-      parallel_ = true;
-      depth_parts_ = std::min(2 * threads, facts_.depth / kDepthOfPart);
-      part_depth_ = (facts_.depth + depth_parts_ - 1) / depth_parts_;
-      depth_parts_ = (facts_.depth + part_depth_ - 1) / part_depth_;
-      return;
-    }
-    const bool panels = worth && writer_.wants("parallel_panels");
-    if (!panels && !(worth && writer_.wants("parallel_outer"))) return;
-    // Threads that go through all columns together pack the right operand once; each by itself would pack all of it.
-    shared_ = panels && right_packed_ && !skip_zeros_ && facts_.batches == 1 && threads > 1 && facts_.rows >= threads * kPartRows;
-    if (shared_) {
-      parallel_ = true;
-      writer_.use("parallel_panels");
-      uneven_ = writer_.use("balanced_schedule");
-      return;
-    }
-    choose_parts(threads, panels);
-    parallel_ = facts_.batches * row_parts_ * column_parts_ > 1;
-    if (parallel_) writer_.use(panels ? "parallel_panels" : "parallel_outer");
-    if (parallel_ && uneven_) writer_.use("balanced_schedule");
-  }
-
-  void choose_parts(std::int64_t threads, bool panels) {
-    if (panels && skip_zeros_ && !facts_.right_band && !facts_.result_band && facts_.columns >= threads * kPartColumns) {
-      column_parts_ = std::max<std::int64_t>(1, threads / facts_.batches);  // a triangle on the left: all columns are the same work
-      return;
-    }
-    uneven_ = skip_zeros_ || writer_.wants("balanced_schedule");
-    const std::int64_t wanted = (uneven_ ? 2 : 1) * threads;
-    if (facts_.batches >= wanted) return;
-    const std::int64_t each = (wanted + facts_.batches - 1) / facts_.batches;
-    row_parts_ = std::clamp<std::int64_t>(facts_.rows / (skip_zeros_ ? kPartRows / 2 : kPartRows), 1, each);
-    if (panels) column_parts_ = std::clamp<std::int64_t>(facts_.columns / kPartColumns, 1, (each + row_parts_ - 1) / row_parts_);
-    if (row_parts_ * column_parts_ * facts_.batches >= threads) return;
-    row_parts_ = std::clamp<std::int64_t>(facts_.rows / kFewestRows, 1, each);  // small parts are better than idle threads
-    column_parts_ = 1;
-    if (panels && row_parts_ == 1) column_parts_ = std::clamp<std::int64_t>(facts_.columns / kFewestRows, 1, each);
+  // Whether sums are kept in the output's own memory: where it has a place for each of them, and whole vectors fit its rows.
+  void decide_place() {
+    const ValueId root = stage_.roots[0];
+    const bool fits = stage_.roots.size() == 1 && !facts_.swapped && !parts_.split && facts_.columns % kMostLanes == 0 &&
+                      writer_.buffer(root).dtype == DType::f32 &&
+                      numel(writer_.graph.shape(root)) == numel(writer_.graph.shape(facts_.product));
+    product_only_ = fits && root == facts_.product;
+    in_place_ = fits && (blocks_ || product_only_);
   }
 
   // Constants of the text; also those of kw_prepare's.
   void write_constants(Emitter& to, LocalNames& names) {
     const std::string blocks = to.unique("depth_blocks");
     to.line(names.say("constexpr std::int64_t $tile_columns = KW_NR * kw_lanes;"));
-    to.line(fmt::format("constexpr std::int64_t {} = ({} + {} - 1) / ({});", blocks, split_ ? part_depth_ : facts_.depth,
+    to.line(fmt::format("constexpr std::int64_t {} = ({} + {} - 1) / ({});", blocks, parts_.split ? parts_.depth : facts_.depth,
                         depth_limit_, depth_limit_));
-    to.line(names.say(fmt::format("constexpr std::int64_t $block_depth = ({} + {} - 1) / {};", split_ ? part_depth_ : facts_.depth,
-                                  blocks, blocks)));
+    to.line(names.say(fmt::format("constexpr std::int64_t $block_depth = ({} + {} - 1) / {};",
+                                  parts_.split ? parts_.depth : facts_.depth, blocks, blocks)));
   }
 
   std::string padded_rows() const { return fmt::format("(({} + KW_MR - 1) / KW_MR * KW_MR)", facts_.rows); }
@@ -170,7 +132,7 @@ class DenseProduct {
   // Blocks of one size, as near to the wanted one as whole blocks allow. Where the left operand needs no packing, what is packed of
   // the right one need not last for long: it stays beside it in the second cache.
   std::int64_t block_columns() const {
-    const std::int64_t part = (facts_.columns + column_parts_ - 1) / column_parts_;
+    const std::int64_t part = (facts_.columns + parts_.of_columns - 1) / parts_.of_columns;
     std::int64_t wanted = skip_zeros_ ? kBlockColumns / 2 : kBlockColumns;
     if (left_prepacked_ && right_packed_)
       wanted = std::clamp<std::int64_t>(lines_in_cache(0.25, facts_.depth), 4 * kMostLanes, kBlockColumns);
@@ -205,10 +167,12 @@ class DenseProduct {
           writer_.scratch("packed_right", "float",
                           right_packed_ ? fmt::format("{} * ({} + KW_NR * kw_lanes) + 64", depth_limit_, block_columns())
                                         : fmt::format("{} * KW_NR * kw_lanes + 64", depth_limit_),
-                          !shared_);
-    if (blocks_ || split_)
-      sums_memory_ = writer_.scratch("sums", "float",
-                                     fmt::format("{} * {} * {}", depth_parts_ * facts_.batches, padded_rows(), padded_columns()));
+                          !parts_.shared);
+    if (in_place_)
+      sums_memory_ = writer_.buffer(stage_.roots[0]).name;
+    else if (blocks_ || parts_.split)
+      sums_memory_ = writer_.scratch(
+          "sums", "float", fmt::format("{} * {} * {}", parts_.of_depth * facts_.batches, padded_rows(), padded_columns()));
     if (left_prepacked_) left_memory_ = prepared(left_panel(), "weights_packed", padded_rows());
     if (right_prepacked_) right_memory_ = prepared(right_panel(), "weights_packed", padded_columns());
     for (std::string* name : {&pack_left_, &pack_right_, &finish_, &multiply_}) *name = emitter_.unique(*name);
@@ -264,7 +228,7 @@ class DenseProduct {
       const std::string c = emitter_.name(column);
       open(fmt::format("for (std::int64_t {0} = {1}; {0} + kw_lanes <= {2}; {0} += kw_lanes) {{", c, side, end), {column});
       finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
-                     fmt::format("kw_load({} + ({} - {}) * $tile_columns + ({} - {}))", tile, r, top, c, side), true);
+                     fmt::format("kw_load({} + ({} - {}) * {} + ({} - {}))", tile, r, top, sums_row(), c, side), true);
       emitter_.close();
     }
     if (!vector_finish_ || facts_.columns % kMostLanes != 0) {
@@ -273,7 +237,7 @@ class DenseProduct {
       const std::string from = vector_finish_ ? fmt::format("{} - ({} - {}) % kw_lanes", end, end, side) : side;
       open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", c, from, end), {column});
       finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
-                     fmt::format("{}[({} - {}) * $tile_columns + ({} - {})]", tile, r, top, c, side), false);
+                     fmt::format("{}[({} - {}) * {} + ({} - {})]", tile, r, top, sums_row(), c, side), false);
       emitter_.close();
     }
     emitter_.close();
@@ -295,10 +259,10 @@ class DenseProduct {
     open(
         fmt::format("const auto {} = [&]({}{}std::int64_t $row_begin, std::int64_t $row_end, std::int64_t $column_begin, "
                     "std::int64_t $column_end) {{",
-                    multiply_, batch, split_ ? "std::int64_t $part, " : ""));
+                    multiply_, batch, parts_.split ? "std::int64_t $part, " : ""));
     if (left_packed_) line(fmt::format("float* const $left_panels = {};", left_memory_));
     if (right_packed_ || right_edge_) line(fmt::format("float* const $right_panels = {};", right_memory_));
-    if (shared_) {
+    if (parts_.shared) {
       // As many blocks as make equal work for all threads.
       line(fmt::format("constexpr std::int64_t $row_blocks = (({0} + {1} - 1) / {1} + {2} - 1) / {2} * {2};", facts_.rows,
                        row_limit_, writer_.machine.threads));
@@ -316,9 +280,10 @@ class DenseProduct {
     if (skip_zeros_) {
       line("kw_panel_facts $left_facts[$block_rows / KW_MR], $right_facts[$block_columns / $tile_columns];");
     }
-    const std::string depth_begin = split_ ? fmt::format("$part * {}", part_depth_) : "0";
-    if (split_) line(fmt::format("const std::int64_t $depth_end = kw_least(($part + 1) * {}, {});", part_depth_, facts_.depth));
-    const std::string depth_end = split_ ? "$depth_end" : fmt::format("{}", facts_.depth);
+    const std::string depth_begin = parts_.split ? fmt::format("$part * {}", parts_.depth) : "0";
+    if (parts_.split)
+      line(fmt::format("const std::int64_t $depth_end = kw_least(($part + 1) * {}, {});", parts_.depth, facts_.depth));
+    const std::string depth_end = parts_.split ? "$depth_end" : fmt::format("{}", facts_.depth);
     // Sums that go through memory between blocks of the inner dimension stay in a cache: columns are the outer loop.
     open("for (std::int64_t $block = $column_begin; $block < $column_end; $block += $block_columns) {");
     line("const std::int64_t $block_end = kw_least($block + $block_columns, $column_end);");
@@ -328,7 +293,7 @@ class DenseProduct {
     if (right_packed_) {
       const std::string outside = skip_zeros_ ? outside_band("$row_begin", "$row_end - 1", "$block", "$block_end - 1") : "";
       if (!outside.empty()) open(fmt::format("if (!({})) {{", outside));
-      if (shared_)
+      if (parts_.shared)
         line(fmt::format(
             "#pragma omp for schedule(static)\n"
             "for (std::int64_t $panel = $block; $panel < $block_end; $panel += $tile_columns)\n"
@@ -344,7 +309,7 @@ class DenseProduct {
             "$steps);");
       if (!outside.empty()) emitter_.close();
     }
-    if (shared_) line(fmt::format("#pragma omp for schedule({})", uneven_ ? "dynamic" : "static"));
+    if (parts_.shared) line(fmt::format("#pragma omp for schedule({})", parts_.uneven ? "dynamic" : "static"));
     open("for (std::int64_t $rows = $row_begin; $rows < $row_end; $rows += $block_rows) {");
     line("const std::int64_t $rows_end = kw_least($rows + $block_rows, $row_end);");
     if (left_packed_) {
@@ -420,15 +385,16 @@ class DenseProduct {
       left_step = fmt::format("{}", direct.inner);
     }
     // Sums of earlier blocks are in memory; those of the last block only pass through on their way to the output.
-    if (!split_) line("alignas(64) float $last[KW_MR * $tile_columns];");
+    const bool pass_through = !parts_.split && !in_place_;
+    if (pass_through) line("alignas(64) float $last[KW_MR * $tile_columns];");
     std::string before = "nullptr";
     std::string target = "$last";
     if (!sums_memory_.empty()) {
-      std::string slot = split_ ? "$part" : "0";
-      if (facts_.batches > 1) slot = split_ ? fmt::format("($part * {} + $item)", facts_.batches) : "$item";
+      std::string slot = parts_.split ? "$part" : "0";
+      if (facts_.batches > 1) slot = parts_.split ? fmt::format("($part * {} + $item)", facts_.batches) : "$item";
       line(fmt::format("float* const $tile = {};", tile_address(slot, "$row", "$column")));
       before = fmt::format("$inner > {} ? $tile : nullptr", depth_begin);
-      target = split_ ? "$tile" : fmt::format("$inner + $steps == {} ? $last : $tile", depth_end);
+      target = pass_through ? fmt::format("$inner + $steps == {} ? $last : $tile", depth_end) : "$tile";
     }
     std::string count = "$steps";
     std::string right = "$right";
@@ -439,9 +405,9 @@ class DenseProduct {
       line(fmt::format("$left += $from * {};", left_step));
     }
     const auto call = [&](const std::string& rows, bool whole) {
-      return fmt::format("kw_product_tile<{}, {}, {}, {}, {}, $tile_columns>($left, {}, {}, {}, {});", rows,
-                         whole ? "KW_NR" : "$edge_vectors", left_row, left_step,
-                         whole || !right_edge_ ? right_step_ : "$tile_columns", right, count, before, target);
+      return fmt::format("kw_product_tile<{}, {}, {}, {}, {}, {}>($left, {}, {}, {}, {});", rows, whole ? "KW_NR" : "$edge_vectors",
+                         left_row, left_step, whole || !right_edge_ ? right_step_ : "$tile_columns", sums_row(), right, count,
+                         before, target);
     };
     line(fmt::format("const bool $all_rows = $row + KW_MR <= {}, $all_columns = $column + $tile_columns <= {};", facts_.rows,
                      facts_.columns));
@@ -449,9 +415,9 @@ class DenseProduct {
     line("else if ($all_columns) " + call("$edge_rows", true));
     line("else if ($all_rows) " + call("KW_MR", false));
     line("else " + call("$edge_rows", false));
-    if (split_) return;
+    if (parts_.split || product_only_) return;
     const std::string last = sums_memory_.empty() ? "" : fmt::format("if ($inner + $steps == {}) ", depth_end);
-    line(fmt::format("{}{}({}$row, $column, $last);", last, finish_, batch_argument("$item")));
+    line(fmt::format("{}{}({}$row, $column, {});", last, finish_, batch_argument("$item"), pass_through ? "$last" : "$tile"));
   }
 
   // The inner positions at which neither factor is zero by its panel.
@@ -483,7 +449,15 @@ class DenseProduct {
     return condition;
   }
 
+  // How far apart the rows of a tile's sums are.
+  std::string sums_row() const { return in_place_ ? fmt::format("{}", facts_.columns) : "$tile_columns"; }
+
   std::string tile_address(const std::string& slot, const std::string& row, const std::string& column) const {
+    if (in_place_) {
+      const std::string place = fmt::format("{} * {} + {}", row, facts_.columns, column);
+      return slot == "0" ? fmt::format("{} + {}", sums_memory_, place)
+                         : fmt::format("{} + {} * {} + {}", sums_memory_, slot, facts_.rows * facts_.columns, place);
+    }
     const std::string place = fmt::format("{} * {} + {} * KW_MR", row, padded_columns(), column);
     return slot == "0" ? fmt::format("{} + {}", sums_memory_, place)
                        : fmt::format("{} + {} * ({} * {}) + {}", sums_memory_, slot, padded_rows(), padded_columns(), place);
@@ -493,10 +467,10 @@ class DenseProduct {
     const std::string rows = fmt::format("{}", facts_.rows);
     const std::string columns = fmt::format("{}", facts_.columns);
     const bool batched = facts_.batches > 1;
-    if (split_) {
-      if (parallel_) line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", batched ? 2 : 1));
+    if (parts_.split) {
+      if (parts_.parallel) line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", batched ? 2 : 1));
       if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
-      open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", depth_parts_));
+      open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", parts_.of_depth));
       line(fmt::format("{}({}$part, 0, {}, 0, {});", multiply_, batch_argument("$item"), rows, columns));
       emitter_.close();
       if (batched) emitter_.close();
@@ -506,15 +480,16 @@ class DenseProduct {
     const auto part = [](std::int64_t whole, std::int64_t parts, const char* unit) {
       return fmt::format("(({} + {} - 1) / {} + {} - 1) / {} * {}", whole, parts, parts, unit, unit, unit);
     };
-    if (row_parts_ == 1 && column_parts_ == 1 && !batched) {
-      if (shared_) line("#pragma omp parallel");
+    if (parts_.of_rows == 1 && parts_.of_columns == 1 && !batched) {
+      if (parts_.shared) line("#pragma omp parallel");
       line(fmt::format("{}(0, {}, 0, {});", multiply_, rows, columns));
       return;
     }
-    line(fmt::format("constexpr std::int64_t $part_rows = {}, $part_columns = {};", part(facts_.rows, row_parts_, "KW_MR"),
-                     part(facts_.columns, column_parts_, "$tile_columns")));
-    if (parallel_)
-      line(fmt::format("#pragma omp parallel for collapse({}) schedule({})", batched ? 3 : 2, uneven_ ? "dynamic" : "static"));
+    line(fmt::format("constexpr std::int64_t $part_rows = {}, $part_columns = {};", part(facts_.rows, parts_.of_rows, "KW_MR"),
+                     part(facts_.columns, parts_.of_columns, "$tile_columns")));
+    if (parts_.parallel)
+      line(
+          fmt::format("#pragma omp parallel for collapse({}) schedule({})", batched ? 3 : 2, parts_.uneven ? "dynamic" : "static"));
     if (batched) open(fmt::format("for (std::int64_t $item = 0; $item < {}; ++$item) {{", facts_.batches));
     open(fmt::format("for (std::int64_t $row = 0; $row < {}; $row += $part_rows) {{", rows));
     open(fmt::format("for (std::int64_t $column = 0; $column < {}; $column += $part_columns) {{", columns));
@@ -533,7 +508,7 @@ class DenseProduct {
     open(fmt::format("for (std::int64_t $row = 0; $row < {}; $row += KW_MR) {{", facts_.rows));
     open(fmt::format("for (std::int64_t $column = 0; $column < {}; $column += $tile_columns) {{", facts_.columns));
     line(fmt::format("float* const $tile = {};", tile_address(batched ? "$item" : "0", "$row", "$column")));
-    open(fmt::format("for (std::int64_t $part = 1; $part < {}; ++$part) {{", depth_parts_));
+    open(fmt::format("for (std::int64_t $part = 1; $part < {}; ++$part) {{", parts_.of_depth));
     line(fmt::format("const float* const $other = $tile + $part * ({} * {} * {});", facts_.batches, padded_rows(),
                      padded_columns()));
     line("for (std::int64_t i = 0; i < KW_MR * $tile_columns; ++i) $tile[i] += $other[i];");
@@ -558,15 +533,10 @@ class DenseProduct {
   bool right_prepacked_ = false;
   bool right_edge_ = false;  // only the last columns are packed
   bool skip_zeros_ = false;
-  bool split_ = false;
-  bool parallel_ = false;
-  bool shared_ = false;  // all threads work on each block of columns, over panels that they packed together
-  bool uneven_ = false;  // parts take different times
-  bool blocks_ = false;  // several blocks of the inner dimension: sums are kept in memory between them
-  std::int64_t row_parts_ = 1;
-  std::int64_t column_parts_ = 1;
-  std::int64_t depth_parts_ = 1;
-  std::int64_t part_depth_ = 0;
+  bool in_place_ = false;      // sums are kept in the output
+  bool product_only_ = false;  // and nothing else becomes of them
+  bool blocks_ = false;        // several blocks of the inner dimension: sums are kept in memory between them
+  ProductParts parts_;
   std::string depth_limit_;
   std::string row_limit_;
   std::string left_memory_;

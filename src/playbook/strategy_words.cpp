@@ -36,6 +36,7 @@ std::string_view strategy_words(const std::string& id) {
       {"vector_argument", "vectors of candidates with their positions"},
       {"register_tile", "a tile of the output in registers"},
       {"convolution_tile", "a tile of channels by pixels in registers, from a padded copy"},
+      {"im2col_pack", "patches packed as the panels of a product"},
       {"winograd", "tiles of 2 x 2 outputs of a 3 x 3 window take 16 products instead of 36"},
       {"cache_tile_depth", "blocks of the inner dimension sized for the caches"},
       {"cache_tile_rows", "blocks of rows sized for the caches"},

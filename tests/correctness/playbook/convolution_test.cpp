@@ -149,6 +149,22 @@ TEST(ConvolutionStage, SavesMultiplicationsOfSmallWindowsWhereItCan) {
   EXPECT_TRUE(refused({4, 16, 3, 3}, {2, 4, 26, 26}, 1, 0, 1)) << "few channels";
 }
 
+TEST(ConvolutionStage, PacksPatchesForManyFeatures) {
+  const std::vector<std::string> all{"convolution_tile", "explicit_vectors", "prepack_weights", "im2col_pack"};
+  const Kernel many = convolution_kernel(square_problem(), all);
+  EXPECT_TRUE(kernel_claims(many, "im2col_pack"));
+  EXPECT_NE(many.source.find("kw_convolution_panel<"), std::string::npos);
+  EXPECT_EQ(many.source.find("kw_convolution_line<"), std::string::npos);
+  const Json more = Json::array({list_of({1, 1}), list_of({1, 1}), list_of({1, 1}), {{"const", 1}}});
+  const Kernel few =
+      convolution_kernel(convolution_problem("aten.conv2d.default", {2, 16, 28, 28}, {8, 16, 3, 3}, {2, 8, 28, 28}, more), all);
+  EXPECT_TRUE(kernel_claims(few, "convolution_tile"));
+  EXPECT_FALSE(kernel_claims(few, "im2col_pack"));
+  std::vector<std::string> both = all;
+  both.emplace_back("winograd");
+  EXPECT_TRUE(kernel_claims(convolution_kernel(square_problem(), both), "winograd")) << "fewer multiplications come first";
+}
+
 TEST(ConvolutionFeatures, SayWhatKindItIs) {
   const auto depthwise = convolution_problem("aten.conv1d.default", {2, 6, 50}, {6, 1, 3}, {2, 6, 24},
                                              Json::array({list_of({2}), list_of({0}), list_of({1}), {{"const", 6}}}));
