@@ -152,7 +152,7 @@ class Graph:
     def convolution(self, shape) -> str:
         chance, channels, space = self.chance, shape[1], len(shape) - 2
         groups = chance.choice([g for g in (1, 1, 2, 3, channels) if g > 0 and channels % g == 0])
-        out = groups * chance.choice((1, 2, 3, 5, 8, 17))
+        out = groups * chance.choice((1, 2, 3, 5, 8, 17, 26))
         each = lambda choices: tuple(chance.choice(choices) for _ in range(space))  # noqa: E731: a name for what every dimension draws
         sizes, strides, paddings, dilations = each((1, 2, 3, 3, 5)), each((1, 1, 2, 3)), each((0, 0, 1, 2)), each((1, 1, 1, 2))
         if chance.random() < 0.25:  # what is often done otherwise than other windows
