@@ -174,7 +174,7 @@ void KernelText::write_stages(StageWriter& writer) const {
 
 Kernel KernelText::write(const std::set<std::string>& strategies) const {
   Plan plan = make_plan(graph_, planned_outputs(), strategies, machine_.threads, algebra_.prepared);
-  const auto scratch = place_scratch(plan, graph_);
+  const auto scratch = place_scratch(plan, graph_, true);
   StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
   write_stages(writer);
 
@@ -203,7 +203,7 @@ Kernel KernelText::write(const std::set<std::string>& strategies) const {
 KernelFunction KernelText::function(const std::string& name, const std::set<std::string>& strategies,
                                     const KnobValues& knobs) const {
   Plan plan = make_plan(graph_, planned_outputs(), strategies, machine_.threads, algebra_.prepared);
-  const auto scratch = place_scratch(plan, graph_);
+  const auto scratch = place_scratch(plan, graph_, true);
   StageWriter writer(graph_, plan, machine_, strategies, reserved_names());
   writer.share_scratch();
   for (const auto& slot : scratch) writer.named_scratch(slot.name, c_type(slot.dtype), fmt::format("{}", slot.count));

@@ -36,6 +36,7 @@ bool streams_past_cache(const StageWriter& writer, ValueId root) {
   constexpr std::int64_t kLargeBytes = 4 << 20;
   const Buffer& buffer = writer.buffer(root);
   return writer.wants("stream_stores") && buffer.output && !writer.plan.read_again.contains(root) &&
+         !writer.plan.written_over.contains(root) &&
          numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)) >= kLargeBytes;
 }
 

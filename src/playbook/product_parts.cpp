@@ -5,13 +5,14 @@
 namespace kw {
 namespace {
 
-constexpr double kWorthThreads = 200e3;      // multiplications
-constexpr std::int64_t kPartRows = 192;      // that one thread should have at least, where there are several parts
+constexpr double kWorthThreads = 200e3;  // multiplications
+constexpr std::int64_t kPartRows = 192;  // that one thread should have at least, where there are several parts
 constexpr std::int64_t kPartColumns = 128;
 constexpr std::int64_t kFewestRows = 24;     // of a part at all
 constexpr std::int64_t kDepthOfPart = 2048;  // inner positions that are worth a part of their own
 
-void divide_rows_and_columns(ProductParts& parts, const StageWriter& writer, const ProductFacts& facts, bool panels, bool skip_zeros) {
+void divide_rows_and_columns(ProductParts& parts, const StageWriter& writer, const ProductFacts& facts, bool panels,
+                             bool skip_zeros) {
   const std::int64_t threads = std::max(writer.machine.threads, 1);
   if (panels && skip_zeros && !facts.right_band && !facts.result_band && facts.columns >= threads * kPartColumns) {
     parts.of_columns = std::max<std::int64_t>(1, threads / facts.batches);  // a triangle on the left: all columns are the same work
@@ -22,7 +23,8 @@ void divide_rows_and_columns(ProductParts& parts, const StageWriter& writer, con
   if (facts.batches >= wanted) return;
   const std::int64_t each = (wanted + facts.batches - 1) / facts.batches;
   parts.of_rows = std::clamp<std::int64_t>(facts.rows / (skip_zeros ? kPartRows / 2 : kPartRows), 1, each);
-  if (panels) parts.of_columns = std::clamp<std::int64_t>(facts.columns / kPartColumns, 1, (each + parts.of_rows - 1) / parts.of_rows);
+  if (panels)
+    parts.of_columns = std::clamp<std::int64_t>(facts.columns / kPartColumns, 1, (each + parts.of_rows - 1) / parts.of_rows);
   if (parts.of_rows * parts.of_columns * facts.batches >= threads) return;
   parts.of_rows = std::clamp<std::int64_t>(facts.rows / kFewestRows, 1, each);  // small parts are better than idle threads
   parts.of_columns = 1;

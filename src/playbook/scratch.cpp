@@ -1,36 +1,84 @@
 #include "playbook/scratch.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "playbook/overwrite.h"
 #include "playbook/reach.h"
 
 namespace kw {
+namespace {
 
-std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph) {
-  std::map<ValueId, std::size_t> last_read;
-  const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    for (const ValueId root : plan.stages[s].roots) {
-      last_read[root] = std::max(last_read[root], s);
-      visit_reached(graph, root, stored, [&](const Reached& at) {
-        if (stored(at.value)) last_read[at.value] = s;
-      });
+class Placing {
+ public:
+  Placing(Plan& plan, const Graph& graph) : plan_(plan), graph_(graph) {
+    const auto stored = [&](ValueId id) { return plan_.buffers.contains(id); };
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s)
+      for (const ValueId root : plan_.stages[s].roots) {
+        made_in_[root] = s;
+        last_read_[root] = std::max(last_read_[root], s);
+        visit_reached(graph_, root, stored, [&](const Reached& at) {
+          if (stored(at.value)) last_read_[at.value] = s;
+        });
+      }
+  }
+
+  // What a stage reads for the last time is where its result will be, where that may be.
+  void find_heirs() {
+    std::set<ValueId> inherited;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const Stage& stage = plan_.stages[s];
+      const ValueId root = stage.roots[0];
+      for (const auto& [value, made] : made_in_)
+        if (made < s && last_read_.at(value) == s && !plan_.buffers.at(value).output && !inherited.contains(root) &&
+            may_write_over(plan_, graph_, stage, root, value)) {
+          heir_[value] = root;
+          inherited.insert(root);
+          plan_.written_over.insert(root);
+        }
     }
-  std::vector<ScratchSlot> slots;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    for (const ValueId root : plan.stages[s].roots) {
-      Buffer& buffer = plan.buffers.at(root);
-      if (buffer.output) continue;
-      const auto fits = [&](const ScratchSlot& slot) { return slot.dtype == buffer.dtype && slot.busy_until < s; };
-      auto slot = std::ranges::find_if(slots, fits);
-      if (slot == slots.end()) slot = slots.insert(slots.end(), {fmt::format("scratch{}", slots.size()), buffer.dtype, 1, 0});
-      slot->count = std::max(slot->count, numel(buffer.shape));
-      slot->busy_until = last_read[root];
-      buffer.name = slot->name;
-    }
-  return slots;
+  }
+
+  std::vector<ScratchSlot> slots() {
+    std::vector<ScratchSlot> slots;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s)
+      for (const ValueId root : plan_.stages[s].roots) {
+        Buffer& buffer = plan_.buffers.at(root);
+        if (buffer.output || !buffer.name.empty()) continue;
+        std::vector<ValueId> line{root};  // all that will be in this memory, one after the other
+        while (heir_.contains(line.back())) line.push_back(heir_.at(line.back()));
+        const ValueId last = line.back();
+        std::string name = plan_.buffers.at(last).name;
+        if (!plan_.buffers.at(last).output) {
+          const auto fits = [&](const ScratchSlot& slot) { return slot.dtype == buffer.dtype && slot.busy_until < s; };
+          auto slot = std::ranges::find_if(slots, fits);
+          if (slot == slots.end()) slot = slots.insert(slots.end(), {fmt::format("scratch{}", slots.size()), buffer.dtype, 1, 0});
+          slot->count = std::max(slot->count, numel(buffer.shape));
+          slot->busy_until = last_read_.at(last);
+          name = slot->name;
+        }
+        for (const ValueId value : line)
+          if (!plan_.buffers.at(value).output) plan_.buffers.at(value).name = name;
+      }
+    return slots;
+  }
+
+ private:
+  Plan& plan_;
+  const Graph& graph_;
+  std::map<ValueId, std::size_t> made_in_;
+  std::map<ValueId, std::size_t> last_read_;
+  std::map<ValueId, ValueId> heir_;
+};
+
+}  // namespace
+
+std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph, bool write_over) {
+  Placing placing(plan, graph);
+  if (write_over) placing.find_heirs();
+  return placing.slots();
 }
 
 }  // namespace kw

@@ -15,7 +15,8 @@ struct ScratchSlot {
   std::size_t busy_until = 0;
 };
 
-// Gives every buffer of the plan that is no output a slot, and its name.
-std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph);
+// Gives every buffer of the plan that is no output a slot, and its name. `write_over`: a stage's result may take the place of what
+// it reads for the last time, and what becomes an output is in the output's memory from the start.
+std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph, bool write_over = false);
 
 }  // namespace kw

@@ -99,14 +99,16 @@ class DenseProduct {
           "{}", std::clamp<std::int64_t>(lines_in_cache(0.4, longest), kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
   }
 
-  // Whether sums are kept in the output's own memory: where it has a place for each of them, and whole vectors fit its rows.
+  // Whether sums are kept in the output's own memory: where it has a place for each of them. The last columns, where vectors would
+  // reach into the next row, have memory of their own.
   void decide_place() {
     const ValueId root = stage_.roots[0];
-    const bool fits = stage_.roots.size() == 1 && !facts_.swapped && !parts_.split && facts_.columns % kMostLanes == 0 &&
-                      writer_.buffer(root).dtype == DType::f32 &&
+    const bool fits = stage_.roots.size() == 1 && !facts_.swapped && !parts_.split && writer_.buffer(root).dtype == DType::f32 &&
                       numel(writer_.graph.shape(root)) == numel(writer_.graph.shape(facts_.product));
-    product_only_ = fits && root == facts_.product;
+    const bool whole_rows = facts_.columns % kMostLanes == 0;
+    product_only_ = fits && whole_rows && root == facts_.product;
     in_place_ = fits && (blocks_ || product_only_);
+    edge_apart_ = in_place_ && !whole_rows;
   }
 
   // Constants of the text; also those of kw_prepare's.
@@ -173,6 +175,9 @@ class DenseProduct {
     else if (blocks_ || parts_.split)
       sums_memory_ = writer_.scratch(
           "sums", "float", fmt::format("{} * {} * {}", parts_.of_depth * facts_.batches, padded_rows(), padded_columns()));
+    if (edge_apart_)
+      edge_memory_ =
+          writer_.scratch("edge_sums", "float", fmt::format("{} * {} * (KW_NR * kw_lanes)", facts_.batches, padded_rows()));
     if (left_prepacked_) left_memory_ = prepared(left_panel(), "weights_packed", padded_rows());
     if (right_prepacked_) right_memory_ = prepared(right_panel(), "weights_packed", padded_columns());
     for (std::string* name : {&pack_left_, &pack_right_, &finish_, &multiply_}) *name = emitter_.unique(*name);
@@ -215,8 +220,10 @@ class DenseProduct {
     const std::string top = emitter_.unique("top");
     const std::string side = emitter_.unique("side");
     const std::string tile = emitter_.unique("tile");
-    open(fmt::format("const auto {} = [&]({}std::int64_t {}, std::int64_t {}, const float* {}) {{", finish_,
-                     variables.empty() ? "" : fmt::format("std::int64_t {}, ", emitter_.name(variables[0])), top, side, tile),
+    const std::string row_step = edge_apart_ ? emitter_.unique("row_step") : sums_row();
+    open(fmt::format("const auto {} = [&]({}std::int64_t {}, std::int64_t {}, const float* {}{}) {{", finish_,
+                     variables.empty() ? "" : fmt::format("std::int64_t {}, ", emitter_.name(variables[0])), top, side, tile,
+                     edge_apart_ ? ", std::int64_t " + row_step : ""),
          variables);
     const std::string end = emitter_.unique("column_end");
     line(fmt::format("const std::int64_t {} = kw_least({} + $tile_columns, {});", end, side, facts_.columns));
@@ -228,7 +235,7 @@ class DenseProduct {
       const std::string c = emitter_.name(column);
       open(fmt::format("for (std::int64_t {0} = {1}; {0} + kw_lanes <= {2}; {0} += kw_lanes) {{", c, side, end), {column});
       finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
-                     fmt::format("kw_load({} + ({} - {}) * {} + ({} - {}))", tile, r, top, sums_row(), c, side), true);
+                     fmt::format("kw_load({} + ({} - {}) * {} + ({} - {}))", tile, r, top, row_step, c, side), true);
       emitter_.close();
     }
     if (!vector_finish_ || facts_.columns % kMostLanes != 0) {
@@ -237,7 +244,7 @@ class DenseProduct {
       const std::string from = vector_finish_ ? fmt::format("{} - ({} - {}) % kw_lanes", end, end, side) : side;
       open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", c, from, end), {column});
       finish_element(facts_.product_index(batch, Affine::variable(row), Affine::variable(column)),
-                     fmt::format("{}[({} - {}) * {} + ({} - {})]", tile, r, top, sums_row(), c, side), false);
+                     fmt::format("{}[({} - {}) * {} + ({} - {})]", tile, r, top, row_step, c, side), false);
       emitter_.close();
     }
     emitter_.close();
@@ -392,7 +399,11 @@ class DenseProduct {
     if (!sums_memory_.empty()) {
       std::string slot = parts_.split ? "$part" : "0";
       if (facts_.batches > 1) slot = parts_.split ? fmt::format("($part * {} + $item)", facts_.batches) : "$item";
-      line(fmt::format("float* const $tile = {};", tile_address(slot, "$row", "$column")));
+      std::string place = tile_address(slot, "$row", "$column");
+      if (edge_apart_)
+        place = fmt::format("$column + $tile_columns <= {} ? {} : {} + ({}$row) * $tile_columns", facts_.columns, place,
+                            edge_memory_, slot == "0" ? "" : fmt::format("{} * {} + ", slot, padded_rows()));
+      line(fmt::format("float* const $tile = {};", place));
       before = fmt::format("$inner > {} ? $tile : nullptr", depth_begin);
       target = pass_through ? fmt::format("$inner + $steps == {} ? $last : $tile", depth_end) : "$tile";
     }
@@ -406,8 +417,8 @@ class DenseProduct {
     }
     const auto call = [&](const std::string& rows, bool whole) {
       return fmt::format("kw_product_tile<{}, {}, {}, {}, {}, {}>($left, {}, {}, {}, {});", rows, whole ? "KW_NR" : "$edge_vectors",
-                         left_row, left_step, whole || !right_edge_ ? right_step_ : "$tile_columns", sums_row(), right, count,
-                         before, target);
+                         left_row, left_step, whole || !right_edge_ ? right_step_ : "$tile_columns",
+                         whole || !edge_apart_ ? sums_row() : "$tile_columns", right, count, before, target);
     };
     line(fmt::format("const bool $all_rows = $row + KW_MR <= {}, $all_columns = $column + $tile_columns <= {};", facts_.rows,
                      facts_.columns));
@@ -417,7 +428,8 @@ class DenseProduct {
     line("else " + call("$edge_rows", false));
     if (parts_.split || product_only_) return;
     const std::string last = sums_memory_.empty() ? "" : fmt::format("if ($inner + $steps == {}) ", depth_end);
-    line(fmt::format("{}{}({}$row, $column, {});", last, finish_, batch_argument("$item"), pass_through ? "$last" : "$tile"));
+    line(fmt::format("{}{}({}$row, $column, {}{});", last, finish_, batch_argument("$item"), pass_through ? "$last" : "$tile",
+                     edge_apart_ ? fmt::format(", $all_columns ? {} : $tile_columns", facts_.columns) : ""));
   }
 
   // The inner positions at which neither factor is zero by its panel.
@@ -535,6 +547,7 @@ class DenseProduct {
   bool skip_zeros_ = false;
   bool in_place_ = false;      // sums are kept in the output
   bool product_only_ = false;  // and nothing else becomes of them
+  bool edge_apart_ = false;    // but for those of the last columns
   bool blocks_ = false;        // several blocks of the inner dimension: sums are kept in memory between them
   ProductParts parts_;
   std::string depth_limit_;
@@ -542,6 +555,7 @@ class DenseProduct {
   std::string left_memory_;
   std::string right_memory_;
   std::string sums_memory_;
+  std::string edge_memory_;
   std::string right_step_;
   std::string pack_left_ = "pack_left";
   std::string pack_right_ = "pack_right";

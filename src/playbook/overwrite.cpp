@@ -1,0 +1,56 @@
+#include "playbook/overwrite.h"
+
+#include <algorithm>
+
+#include "playbook/reach.h"
+
+namespace kw {
+namespace {
+
+// `read` and what only gives it another shape, among what the root reaches; and those of them that something else reads.
+struct Shapes {
+  std::set<ValueId> all;
+  std::set<ValueId> outermost;
+};
+
+Shapes shapes_of(const Graph& graph, const std::set<ValueId>& reached, ValueId read) {
+  Shapes shapes{{read}, {}};
+  for (const ValueId id : reached)  // operands come before what reads them
+    if (graph.at(id).kind == ValueKind::reshape && shapes.all.contains(graph.at(id).operands[0])) shapes.all.insert(id);
+  for (const ValueId id : reached)
+    for (const ValueId operand : graph.at(id).operands)
+      if (!shapes.all.contains(id) && shapes.all.contains(operand)) shapes.outermost.insert(operand);
+  return shapes;
+}
+
+}  // namespace
+
+bool may_write_over(const Plan& plan, const Graph& graph, const Stage& stage, ValueId root, ValueId read) {
+  const Shape& shape = graph.shape(root);
+  if (stage.anchor >= 0 || stage.roots.size() != 1 || graph.at(root).kind != ValueKind::pointwise) return false;
+  if (graph.dtype(root) != graph.dtype(read) || numel(shape) != numel(graph.shape(read)) || shape.empty()) return false;
+  std::uint64_t rows = 0;
+  for (const int d : stage.row_dims) rows |= std::uint64_t{1} << d;
+  // Rows that lie side by side are not done one after the other.
+  if (stage.has_reductions && (stage.row_dims.empty() || stage.row_dims.back() + 1 == static_cast<int>(shape.size()))) return false;
+
+  const auto stored = [&](ValueId id) { return plan.buffers.contains(id); };
+  std::set<ValueId> reached;
+  visit_reached(graph, root, stored, [&](const Reached& at) { reached.insert(at.value); });
+  const Shapes shapes = shapes_of(graph, reached, read);
+  bool may = true;
+  visit_reached(graph, root, stored, [&](const Reached& at) {
+    if (!shapes.outermost.contains(at.value)) return;
+    if (graph.shape(at.value) != shape) {
+      may = false;
+      return;
+    }
+    const bool inside = at.within >= 0;
+    if (inside && (at.dims() & ~kReducedBit & ~rows) != 0) may = false;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1 && (!inside || (rows >> d & 1) != 0) && at.uses[d].same != static_cast<int>(d)) may = false;
+  });
+  return may;
+}
+
+}  // namespace kw
