@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "product.h"
 #include "vectors.h"
 
 // piece: convolution_tile needs: vec load store
@@ -62,7 +63,7 @@ static inline void kw_interleave(const float* from, std::int64_t apart, std::int
     for (int l = 0; l < lines; ++l) to[i * lines + l] = from[l * apart + i];
 }
 
-// piece: convolution_panel needs: vec load store least
+// piece: convolution_panel needs: vec load store
 // The inputs of `width` neighbouring outputs as the panel of a product: for each channel, `plane` apart, and each tap, some offset
 // away, a line of `width`. Outputs are counted from row to row, `columns` in each; rows of the input are `pitch` apart. What lies
 // past the last of `pixels` has no meaning; up to `width` past the panel's end is written.

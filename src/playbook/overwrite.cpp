@@ -16,7 +16,7 @@ struct Shapes {
 Shapes shapes_of(const Graph& graph, const std::set<ValueId>& reached, ValueId read) {
   Shapes shapes{{read}, {}};
   for (const ValueId id : reached)  // operands come before what reads them
-    if (graph.at(id).kind == ValueKind::reshape && shapes.all.contains(graph.at(id).operands[0])) shapes.all.insert(id);
+    if (behind_reshapes(graph, id) != id && shapes.all.contains(graph.at(id).operands[0])) shapes.all.insert(id);
   for (const ValueId id : reached)
     for (const ValueId operand : graph.at(id).operands)
       if (!shapes.all.contains(id) && shapes.all.contains(operand)) shapes.outermost.insert(operand);
@@ -39,6 +39,7 @@ bool may_write_over(const Plan& plan, const Graph& graph, const Stage& stage, Va
   visit_reached(graph, root, stored, [&](const Reached& at) { reached.insert(at.value); });
   const Shapes shapes = shapes_of(graph, reached, read);
   bool may = true;
+  std::set<ValueId> of_rows, of_rows_inside;  // read at one place of each row; also by a reduction, which comes first
   visit_reached(graph, root, stored, [&](const Reached& at) {
     if (!shapes.outermost.contains(at.value)) return;
     if (graph.shape(at.value) != shape) {
@@ -46,10 +47,18 @@ bool may_write_over(const Plan& plan, const Graph& graph, const Stage& stage, Va
       return;
     }
     const bool inside = at.within >= 0;
-    if (inside && (at.dims() & ~kReducedBit & ~rows) != 0) may = false;
-    for (std::size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] != 1 && (!inside || (rows >> d & 1) != 0) && at.uses[d].same != static_cast<int>(d)) may = false;
+    bool own_row = true, own_place = true;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] == 1 || at.uses[d].same == static_cast<int>(d)) continue;
+      own_place = false;
+      if ((rows >> d & 1) != 0) own_row = false;
+    }
+    const bool by_row = own_row && (at.dims() & ~rows) == 0;
+    if (by_row && !own_place) (inside ? of_rows_inside : of_rows).insert(at.value);
+    const bool in_reduction = inside && own_row && (at.dims() & ~kReducedBit & ~rows) == 0;
+    may = may && (own_place || by_row || in_reduction);
   });
+  may = may && std::ranges::includes(of_rows_inside, of_rows);
   return may;
 }
 

@@ -20,4 +20,7 @@ SoftmaxPair softmax_pair(const Graph& graph, const Plan& plan, const Stage& stag
 // written.
 bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& row);
 
+// The same for the sum of a row and that of squared distances from its mean, where the row is too long for the second cache.
+bool write_online_moments(StageWriter& writer, const Stage& stage, const Index& row);
+
 }  // namespace kw

@@ -136,6 +136,7 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   // Of a single row, what depends on no variable is written before the block: it has to come after what it reads.
   const bool apart = !looped && stage.roots.size() > 1;
   const bool online = !apart && writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
+  if (!online && !apart && writer.wants("online_moments")) write_online_moments(writer, stage, index);
   if (!online && !apart && writer.wants("keep_row_values") && !inner_dims.empty()) kept = values_to_keep(writer, stage);
   for (const ValueId id : kept) keep_row(writer, id, index, stage.row_dims, inner_dims, form);
   for (const ValueId root : stage.roots) {

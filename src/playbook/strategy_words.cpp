@@ -24,6 +24,7 @@ std::string_view strategy_words(const std::string& id) {
       {"multiple_accumulators", "independent running results"},
       {"blocked_sums", "sums of sums of blocks"},
       {"online_softmax", "maximum and sum of exponentials in one pass"},
+      {"online_moments", "mean and squared distances from it, block by block in one visit of the row"},
       {"online_attention", "each block of keys is folded into a running softmax; no matrix of scores"},
       {"keep_row_values", "what a row computes is kept for its second use"},
       {"tile_columns", "tiles of neighbouring columns"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../../../knowledge/playbook/convolution.h"
 #include "playbook/convolution.h"
 #include "playbook/playbook.h"
 
@@ -147,6 +148,28 @@ TEST(ConvolutionStage, SavesMultiplicationsOfSmallWindowsWhereItCan) {
   EXPECT_TRUE(refused({24, 16, 3, 3}, {2, 24, 24, 24}, 1, 0, 2)) << "a dilation";
   EXPECT_TRUE(refused({24, 16, 5, 3}, {2, 24, 24, 26}, 1, 0, 1)) << "a larger window";
   EXPECT_TRUE(refused({4, 16, 3, 3}, {2, 4, 26, 26}, 1, 0, 1)) << "few channels";
+}
+
+// Rows that are longer than a panel, as long, shorter, and of one column: a panel then has one row, two, or many.
+TEST(ConvolutionPieces, APanelHasTheInputsOfNeighbouringOutputs) {
+  constexpr std::int64_t kWidth = 2 * kw_lanes, kChannels = 2, kRows = 7;
+  for (const std::int64_t columns : {3 * kWidth + 1, kWidth, kWidth - 3, std::int64_t{5}, std::int64_t{1}}) {
+    const std::int64_t pitch = columns + 2, plane = (kRows + 2) * pitch;
+    std::vector<float> input(static_cast<std::size_t>(kChannels * plane + kWidth + 64));
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i);
+    const std::int64_t taps[] = {0, 2, pitch + 1, 2 * pitch};
+    const std::int64_t pixels = kRows * columns;
+    for (std::int64_t first = 0; first < pixels; first += kWidth) {
+      std::vector<float> panel(static_cast<std::size_t>((4 * kChannels + 1) * kWidth), -1);
+      kw_convolution_panel<kWidth>(input.data(), taps, 4, kChannels, plane, columns, pitch, first, pixels, panel.data());
+      for (std::int64_t step = 0; step < 4 * kChannels; ++step)
+        for (std::int64_t i = 0; i < kWidth && first + i < pixels; ++i) {
+          const std::int64_t at = (first + i) / columns * pitch + (first + i) % columns;
+          ASSERT_EQ(panel[static_cast<std::size_t>(step * kWidth + i)], static_cast<float>(step / 4 * plane + taps[step % 4] + at))
+              << columns << " columns, output " << first + i << ", step " << step;
+        }
+    }
+  }
 }
 
 TEST(ConvolutionStage, PacksPatchesForManyFeatures) {

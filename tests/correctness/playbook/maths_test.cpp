@@ -1,16 +1,19 @@
 // The vector maths that kernels are written with, against libm in double precision: sweeps over the bit patterns of floats.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "../../../knowledge/playbook/maths_erf.h"
 #include "../../../knowledge/playbook/maths_exp.h"
 #include "../../../knowledge/playbook/maths_log.h"
 #include "../../../knowledge/playbook/maths_pow.h"
 #include "../../../knowledge/playbook/maths_trig.h"
+#include "../../../knowledge/playbook/moments.h"
 
 namespace {
 
@@ -279,6 +282,31 @@ TEST(Vectors, StridedAndStreamedMemory) {
     EXPECT_EQ(spread[2 * i + 1], 0.0F);
     EXPECT_EQ(streamed[i], v[i]);
   }
+}
+
+// Far from zero, and with a first block that is far from the others.
+TEST(Moments, OfBlocksAreThoseOfAll) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal(1e4, 0.5);
+  std::vector<double> numbers(3000);
+  for (double& number : numbers) number = normal(random);
+  for (std::size_t i = 0; i < 7; ++i) numbers[i] = -1e6;
+  kw_moments moments;
+  double whole = 0;
+  for (const double number : numbers) whole += number / static_cast<double>(numbers.size());
+  double squares = 0;
+  for (const double number : numbers) squares += (number - whole) * (number - whole);
+  for (std::size_t begin = 0; begin < numbers.size(); begin += 7) {
+    const std::size_t end = std::min(begin + 7, numbers.size());
+    double sum = 0, own = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += numbers[i];
+    const double mean = sum / static_cast<double>(end - begin);
+    for (std::size_t i = begin; i < end; ++i) own += (numbers[i] - mean) * (numbers[i] - mean);
+    moments.add(static_cast<double>(end - begin), mean, own);
+  }
+  EXPECT_EQ(moments.count, 3000);
+  EXPECT_NEAR(moments.mean, whole, 1e-9 * std::abs(whole));
+  EXPECT_NEAR(moments.squares, squares, 1e-9 * squares);
 }
 
 }  // namespace

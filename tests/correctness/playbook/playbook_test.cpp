@@ -280,6 +280,38 @@ TEST(Playbook, ReductionsInsideAnOperandComeBeforeTheProduct) {
   EXPECT_EQ(count_of(kernel.source, "static float scratch"), 1) << kernel.source;
 }
 
+TEST(PlaybookMemory, ARowIsWrittenOverWhatItIsMadeOf) {
+  const auto softmax = [](const std::string& of, int dim) {
+    return call("softmax", "aten.softmax.int", ref(of) + R"(, {"const": )" + std::to_string(dim) + R"(}, {"const": null})",
+                "[48, 48]");
+  };
+  const std::vector<std::string> wanted{"fuse_chain", "fuse_row_passes", "fuse_epilogue", "register_tile", "explicit_vectors"};
+  const std::string product = on_squares("product", "mm.default", ref("a") + "," + ref("b")) + ",";
+  const auto scratch = [&](const std::string& nodes, const char* output) {
+    return count_of(written(of_squares(nodes, output), wanted).source, "static float scratch");
+  };
+  EXPECT_EQ(scratch(product + softmax("product", -1), "softmax"), 0) << "both are in the output";
+  EXPECT_EQ(scratch(product + on_squares("relu", "relu.default", ref("product")) + "," +
+                        call("norm", "aten.layer_norm.default",
+                             ref("relu") + R"(, {"list": [{"const": 48}]}, {"const": null}, {"const": null}, {"const": 1e-5})",
+                             "[48, 48]"),
+                    "norm"),
+            0)
+      << "the first of a row is read before the row is written";
+  EXPECT_EQ(scratch(product + softmax("product", 0), "softmax"), 1) << "columns are not done one after the other";
+  EXPECT_EQ(scratch(product + softmax("product", -1) + "," +
+                        call("turned", "aten.transpose.int", ref("product") + R"(, {"const": 0}, {"const": 1})", "[48, 48]") + "," +
+                        on_squares("add", "add.Tensor", ref("softmax") + "," + ref("turned")),
+                    "add"),
+            1)
+      << "another row of the product is read";
+  EXPECT_EQ(
+      scratch(product + softmax("product", -1) + "," + on_squares("second", "mm.default", ref("softmax") + "," + ref("product")),
+              "second"),
+      2)
+      << "the product is read again";
+}
+
 TEST(Playbook, ResultsOfShortRowsAreLanes) {
   auto problem = problem_of({tensor("x", TensorKind::input, {64, 256, 4})}, {}, {tensor("out", TensorKind::output, {64, 256})});
   problem =
