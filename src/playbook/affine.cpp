@@ -61,4 +61,26 @@ Division divide(const Affine& a, std::int64_t divisor, const std::vector<Range>&
   return result;
 }
 
+VariableDivision divide_variable(const Affine& a, std::int64_t divisor, const std::vector<Range>& variables) {
+  const Division division = divide(a, divisor, variables);
+  for (const auto& [var, step] : division.rest.terms) {
+    if (step <= 0 || divisor % step != 0) continue;
+    VariableDivision found{var, divisor / step, step, division.quotient, division.rest};
+    found.rest.terms.erase(var);
+    const Range rest = range_of(found.rest, variables);
+    if (rest.low >= 0 && rest.high < step && variables[static_cast<std::size_t>(var)].low >= 0) return found;
+  }
+  return {};
+}
+
+Affine put_together(Affine value, const std::vector<TakenApart>& apart) {
+  for (auto it = apart.rbegin(); it != apart.rend(); ++it) {  // those of a quotient come after those that it came from
+    const std::int64_t step = value.coefficient(it->remainder);
+    if (step == 0 || value.coefficient(it->quotient) != step * it->parts) continue;
+    value = value + Affine::variable(it->whole) * step - Affine::variable(it->remainder) * step -
+            Affine::variable(it->quotient) * (step * it->parts);
+  }
+  return value;
+}
+
 }  // namespace kw

@@ -53,4 +53,25 @@ struct Division {
 };
 Division divide(const Affine& a, std::int64_t divisor, const std::vector<Range>& variables);
 
+// A division that only one variable decides: a / divisor is quotient + variable / parts, and what is left over is rest +
+// variable % parts * step.
+struct VariableDivision {
+  VarId variable = -1;  // -1: there is none
+  std::int64_t parts = 1;
+  std::int64_t step = 1;
+  Affine quotient;
+  Affine rest;
+};
+VariableDivision divide_variable(const Affine& a, std::int64_t divisor, const std::vector<Range>& variables);
+
+// A variable that was taken apart into its quotient and its remainder by `parts`.
+struct TakenApart {
+  VarId whole = -1;
+  VarId quotient = -1;
+  VarId remainder = -1;
+  std::int64_t parts = 1;
+};
+// With those put together again of which both halves are there in the right proportion.
+Affine put_together(Affine value, const std::vector<TakenApart>& apart);
+
 }  // namespace kw

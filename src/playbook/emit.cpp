@@ -117,6 +117,15 @@ Index Emitter::unflatten(const Affine& flat, const Shape& shape) {
     if (d + 1 == shape.size()) {
       index[d] = rest;
     } else if (shape[d] > 1) {
+      if (!cuda && !divide(rest, strides[d], ranges()).exact) {
+        const VariableDivision division = divide_variable(rest, strides[d], ranges());
+        if (division.variable >= 0 && !is_vector(division.variable)) {
+          const TakenApart halves = take_apart(division.variable, division.parts);
+          index[d] = division.quotient + Affine::variable(halves.quotient);
+          rest = division.rest + Affine::variable(halves.remainder) * division.step;
+          continue;
+        }
+      }
       index[d] = quotient(rest, strides[d], {0, shape[d] - 1});
       rest = rest - index[d] * strides[d];
     }
@@ -124,11 +133,30 @@ Index Emitter::unflatten(const Affine& flat, const Shape& shape) {
   return index;
 }
 
+TakenApart Emitter::take_apart(VarId whole, std::int64_t parts) {
+  const auto known =
+      std::ranges::find_if(taken_apart_, [&](const TakenApart& halves) { return halves.whole == whole && halves.parts == parts; });
+  if (known != taken_apart_.end()) return *known;
+  const Range range = variables_[static_cast<std::size_t>(whole)].range;
+  const Affine high = quotient(Affine::variable(whole), parts, {range.low / parts, range.high / parts});
+  const VarId low = variable("rest", 1);
+  auto& made = variables_[static_cast<std::size_t>(low)];
+  made.range = {0, parts - 1};
+  made.depth = depth_of({Affine::variable(whole)});
+  made.divisor = parts;
+  made.dividend = Affine::variable(whole);
+  made.remainder = true;
+  made.defined = false;
+  made.varies = varies({Affine::variable(whole)});
+  taken_apart_.push_back({whole, high.terms.begin()->first, low, parts});
+  return taken_apart_.back();
+}
+
 Affine Emitter::flatten(const Index& index, const Shape& shape) {
   Affine flat;
   const auto strides = contiguous_strides(shape);
   for (std::size_t d = 0; d < shape.size(); ++d) flat = flat + index[d] * (shape[d] == 1 ? 0 : strides[d]);
-  return flat;
+  return put_together(flat, taken_apart_);
 }
 
 void Emitter::touch(VarId id) {
@@ -139,7 +167,8 @@ void Emitter::touch(VarId id) {
   const std::string dividend = text(var.dividend);
   const bool plain = var.dividend.terms.size() == 1 && var.dividend.constant == 0 && var.dividend.terms.begin()->second == 1;
   at_depth(var.depth, [&] {
-    line(fmt::format("const {} {} = {} / {};", index_type, var.name, plain ? dividend : "(" + dividend + ")", var.divisor));
+    line(fmt::format("const {} {} = {} {} {};", index_type, var.name, plain ? dividend : "(" + dividend + ")",
+                     var.remainder ? "%" : "/", var.divisor));
   });
 }
 
@@ -206,6 +235,7 @@ bool Emitter::attempt(const std::function<void()>& write) {
   const auto names = names_;
   const auto next_name = next_name_;
   const auto variables = variables_;
+  const auto taken_apart = taken_apart_;
   const auto scopes = scopes_;
   const auto used = used_;
   const auto needed = needed_;
@@ -216,6 +246,7 @@ bool Emitter::attempt(const std::function<void()>& write) {
   names_ = names;
   next_name_ = next_name;
   variables_ = variables;
+  taken_apart_ = taken_apart;
   scopes_ = scopes;
   used_ = used;
   needed_ = needed;

@@ -92,6 +92,7 @@ class Emitter {
   VarId define(const std::string& hint, const std::string& text, Range range, bool vector = false);
   // value / divisor, exact or as an integer that is defined where it is first needed. The range is the quotient's.
   Affine quotient(const Affine& value, std::int64_t divisor, Range range);
+  TakenApart take_apart(VarId whole, std::int64_t parts);
   // Positions of a flattened index: one affine (or opaque) expression for each dimension of the shape.
   Index unflatten(const Affine& flat, const Shape& shape);
   Affine flatten(const Index& index, const Shape& shape);
@@ -197,6 +198,7 @@ class Emitter {
     int depth = 0;             // of the scope that owns it
     std::int64_t divisor = 0;  // of an opaque integer that is defined where it is first needed: dividend / divisor
     Affine dividend;
+    bool remainder = false;  // dividend % divisor instead
     bool defined = true;
     bool varies = false;  // an opaque integer of which the lanes of a vector differ
   };
@@ -241,6 +243,7 @@ class Emitter {
   std::vector<Variable> variables_;
   std::vector<Scope> scopes_;
   std::map<ValueId, Buffer> buffers_;
+  std::vector<TakenApart> taken_apart_;
   std::map<ValueId, Buffer> kept_;
   std::set<std::string> used_;
   std::set<std::string> needed_;

@@ -59,6 +59,7 @@ class OperandWalk {
                 const Index& index) {
     OperandLeaf leaf{pointer, dtype, numel(shape), {}, linear_};
     for (std::size_t d = 0; d < shape.size(); ++d) leaf.position = leaf.position + index[d] * (shape[d] == 1 ? 0 : strides[d]);
+    leaf.position = put_together(leaf.position, apart_);
     // Quotients that a reshape made have gone where the memory is in one piece.
     leaf.linear = leaf.linear || std::ranges::all_of(leaf.position.terms, [](const auto& term) { return term.first <= kInnerVar; });
     leaves.push_back(std::move(leaf));
@@ -70,6 +71,7 @@ class OperandWalk {
     const auto strides = contiguous_strides(shape);
     Affine rest;
     for (std::size_t d = 0; d < value.shape.size(); ++d) rest = rest + index[d] * (value.shape[d] == 1 ? 0 : own[d]);
+    rest = put_together(rest, apart_);
     const bool linear_before = linear_;
     Index inner(shape.size());
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -79,8 +81,14 @@ class OperandWalk {
       }
       if (shape[d] == 1) continue;
       const Division division = divide(rest, strides[d], ranges_);
+      const VariableDivision by_one = division.exact ? VariableDivision{} : divide_variable(rest, strides[d], ranges_);
       if (division.exact) {
         inner[d] = division.quotient;
+      } else if (by_one.variable >= 0 && by_one.variable != kOuterVar && by_one.variable != kInnerVar) {
+        const TakenApart halves = take_apart(by_one.variable, by_one.parts);
+        inner[d] = by_one.quotient + Affine::variable(halves.quotient);
+        rest = by_one.rest + Affine::variable(halves.remainder) * by_one.step;
+        continue;
       } else {
         linear_ = linear_ && is_same_quotient(rest, strides[d]);
         ranges_.push_back({0, shape[d] - 1});
@@ -90,6 +98,18 @@ class OperandWalk {
     }
     visit(value.operands[0], inner);
     linear_ = linear_before;
+  }
+
+  TakenApart take_apart(VarId whole, std::int64_t parts) {
+    const auto known =
+        std::ranges::find_if(apart_, [&](const TakenApart& halves) { return halves.whole == whole && halves.parts == parts; });
+    if (known != apart_.end()) return *known;
+    const auto next = static_cast<VarId>(ranges_.size());
+    const Range range = ranges_[static_cast<std::size_t>(whole)];
+    ranges_.push_back({range.low / parts, range.high / parts});
+    ranges_.push_back({0, parts - 1});
+    apart_.push_back({whole, next, next + 1, parts});
+    return apart_.back();
   }
 
   // Whether the outer and the inner variable leave value / divisor as it is: with them it stays below the next multiple.
@@ -110,6 +130,7 @@ class OperandWalk {
   const Graph& graph_;
   const Emitter& emitter_;
   std::vector<Range> ranges_;
+  std::vector<TakenApart> apart_;
   bool linear_ = true;
 };
 
