@@ -573,7 +573,7 @@ bool Session::runs_in_the_background() {
   };
   state_->thaw();
   ::usleep(3000);
-  // On a busy machine what was left to do after an order comes late: only what is busy every time is busy by itself.
+  // An honest kernel was seen busy once, for reasons that did not show: only what is busy every time is busy by itself.
   constexpr int kLooks = 6;
   for (int look = 0; look < kLooks; ++look) {
     const double before = used();
