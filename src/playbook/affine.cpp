@@ -63,6 +63,7 @@ Division divide(const Affine& a, std::int64_t divisor, const std::vector<Range>&
 
 VariableDivision divide_variable(const Affine& a, std::int64_t divisor, const std::vector<Range>& variables) {
   const Division division = divide(a, divisor, variables);
+  if (division.exact) return {};
   for (const auto& [var, step] : division.rest.terms) {
     if (step <= 0 || divisor % step != 0) continue;
     VariableDivision found{var, divisor / step, step, division.quotient, division.rest};

@@ -56,7 +56,7 @@ Division divide(const Affine& a, std::int64_t divisor, const std::vector<Range>&
 // A division that only one variable decides: a / divisor is quotient + variable / parts, and what is left over is rest +
 // variable % parts * step.
 struct VariableDivision {
-  VarId variable = -1;  // -1: there is none
+  VarId variable = -1;  // -1: there is none, or the division is exact without it
   std::int64_t parts = 1;
   std::int64_t step = 1;
   Affine quotient;

@@ -117,14 +117,12 @@ Index Emitter::unflatten(const Affine& flat, const Shape& shape) {
     if (d + 1 == shape.size()) {
       index[d] = rest;
     } else if (shape[d] > 1) {
-      if (!cuda && !divide(rest, strides[d], ranges()).exact) {
-        const VariableDivision division = divide_variable(rest, strides[d], ranges());
-        if (division.variable >= 0 && !is_vector(division.variable)) {
-          const TakenApart halves = take_apart(division.variable, division.parts);
-          index[d] = division.quotient + Affine::variable(halves.quotient);
-          rest = division.rest + Affine::variable(halves.remainder) * division.step;
-          continue;
-        }
+      const VariableDivision division = cuda ? VariableDivision{} : divide_variable(rest, strides[d], ranges());
+      if (division.variable >= 0 && !is_vector(division.variable)) {
+        const TakenApart halves = take_apart(division.variable, division.parts);
+        index[d] = division.quotient + Affine::variable(halves.quotient);
+        rest = division.rest + Affine::variable(halves.remainder) * division.step;
+        continue;
       }
       index[d] = quotient(rest, strides[d], {0, shape[d] - 1});
       rest = rest - index[d] * strides[d];
@@ -373,6 +371,17 @@ Index behind_view(const Value& view, const Index& index) {
     inner.push_back(map.out_dim < 0 ? Affine(map.offset)
                                     : index[static_cast<std::size_t>(map.out_dim)] * map.scale + Affine(map.offset));
   return inner;
+}
+
+Index operand_index(const Value& reduction, const Index& result, const Index& reduced) {
+  Index all(result.size() + reduced.size());
+  std::size_t next_free = 0;
+  std::size_t next_reduced = 0;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    const bool is_reduced = next_reduced < reduction.dims.size() && reduction.dims[next_reduced] == static_cast<int>(d);
+    all[d] = is_reduced ? reduced[next_reduced++] : result[next_free++];
+  }
+  return all;
 }
 
 Expr Emitter::emit_view(const Value& value, const Index& index) { return emit(value.operands[0], behind_view(value, index)); }

@@ -68,6 +68,8 @@ struct ReduceStyle {
 
 // Where an element of a view is in what it looks at.
 Index behind_view(const Value& view, const Index& index);
+// The index of a reduction's operand: the free dimensions from the result's, the reduced ones from `reduced`.
+Index operand_index(const Value& reduction, const Index& result, const Index& reduced);
 
 class Emitter {
  public:

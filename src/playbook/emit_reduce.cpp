@@ -47,22 +47,10 @@ class ReduceEmitter {
   }
 
  private:
-  // The operand's index: the free dimensions from the result's, the reduced ones from `reduced`.
-  [[nodiscard]] Index operand_index(const Index& reduced) const {
-    Index all(shape_.size());
-    std::size_t next_free = 0;
-    std::size_t next_reduced = 0;
-    for (std::size_t d = 0; d < shape_.size(); ++d) {
-      const bool is_reduced = next_reduced < value_.dims.size() && value_.dims[next_reduced] == static_cast<int>(d);
-      all[d] = is_reduced ? reduced[next_reduced++] : index_[next_free++];
-    }
-    return all;
-  }
-
   Expr term(const Index& reduced) {
     Index all = fixed_;
     all.insert(all.end(), reduced.begin(), reduced.end());
-    return e_.emit(value_.operands[0], operand_index(all));
+    return e_.emit(value_.operands[0], operand_index(value_, index_, all));
   }
 
   // acc = acc (fn) term, for any text of an accumulator.

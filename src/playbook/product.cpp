@@ -81,7 +81,7 @@ class OperandWalk {
       }
       if (shape[d] == 1) continue;
       const Division division = divide(rest, strides[d], ranges_);
-      const VariableDivision by_one = division.exact ? VariableDivision{} : divide_variable(rest, strides[d], ranges_);
+      const VariableDivision by_one = divide_variable(rest, strides[d], ranges_);
       if (division.exact) {
         inner[d] = division.quotient;
       } else if (by_one.variable >= 0 && by_one.variable != kOuterVar && by_one.variable != kInnerVar) {

@@ -87,7 +87,6 @@ class PyEmitter {
   [[nodiscard]] const std::set<std::string>& pointers() const { return pointers_; }  // names of memory that the text uses
   [[nodiscard]] const std::vector<Affine>& loads() const { return loads_; }          // positions in memory that it reads
   // The operand's index of a reduction: reduced dimensions from `reduced`.
-  [[nodiscard]] Index operand_index(const Value& reduction, const Index& index, const Index& reduced) const;
   [[nodiscard]] int depth_of(const Index& index) const;
   // Runs with the scopes below `depth` set aside: what is written goes before them.
   void at_depth(int depth, const std::function<void()>& write);

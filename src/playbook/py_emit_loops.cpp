@@ -24,16 +24,6 @@ PyExpr PyEmitter::guarded(const std::vector<std::string>& conditions, const std:
   return result;
 }
 
-Index PyEmitter::operand_index(const Value& reduction, const Index& index, const Index& reduced) const {
-  Index all(graph.shape(reduction.operands[0]).size());
-  std::size_t next_free = 0, next_reduced = 0;
-  for (std::size_t d = 0; d < all.size(); ++d) {
-    const bool is_reduced = next_reduced < reduction.dims.size() && reduction.dims[next_reduced] == static_cast<int>(d);
-    all[d] = is_reduced ? reduced[next_reduced++] : index[next_free++];
-  }
-  return all;
-}
-
 PyExpr PyEmitter::emit_reduce(const Value& value, const Index& index) {
   PyExpr result;
   const int at = guards_.empty() ? depth_of(index) : depth();

@@ -53,11 +53,7 @@ std::optional<Index> result_of_row(const std::vector<DimUse>& uses, const Index&
 
 // The index of a reduction's operand at position j of what is reduced.
 Index operand_at(Emitter& e, const Value& reduction, const Shape& shape, const Index& result, VarId j) {
-  std::vector<int> free;
-  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-    if (std::ranges::find(reduction.dims, d) == reduction.dims.end()) free.push_back(d);
-  const Index at = with_dims(Index(shape.size()), free, result);
-  return with_dims(at, reduction.dims, e.unflatten(Affine::variable(j), shape_of_dims(shape, reduction.dims)));
+  return operand_index(reduction, result, e.unflatten(Affine::variable(j), shape_of_dims(shape, reduction.dims)));
 }
 
 }  // namespace

@@ -77,14 +77,10 @@ bool write_rows_together(StageWriter& writer, const Stage& stage, std::int64_t r
       }
       return index;
     };
-    std::vector<int> free;
-    for (int d = 0; d < static_cast<int>(operand.size()); ++d)
-      if (std::ranges::find(reduction.dims, d) == reduction.dims.end()) free.push_back(d);
     const auto step = [&](VarId j) {
       std::string r;
       const Index result = result_index(open_rows(r));
-      const Index at =
-          with_dims(with_dims(Index(operand.size()), free, result), reduction.dims, e.unflatten(Affine::variable(j), reduced));
+      const Index at = operand_index(reduction, result, e.unflatten(Affine::variable(j), reduced));
       const Expr term = e.as_vector(e.emit(reduction.operands[0], at));
       const Expr counting = e.part_of == j ? e.within_part(term, Emitter::identity(reduction.fn, DType::f32)) : term;
       const std::string acc = fmt::format("{}[{}]", lanes, r);

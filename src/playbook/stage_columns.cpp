@@ -260,18 +260,6 @@ class ColumnsWriter {
     return e_.unique(value.fn == "max" || value.fn == "min" ? value.fn + "imum" : value.fn);
   }
 
-  // The operand's index of a reduction: its own columns, the reduced dimensions as given.
-  [[nodiscard]] Index operand_index(const Value& value, const Index& of_result, const Index& reduced) const {
-    Index at;
-    std::size_t next_free = 0;
-    std::size_t next_reduced = 0;
-    for (int d = 0; d < static_cast<int>(writer_.graph.shape(value.operands[0]).size()); ++d) {
-      const bool is_reduced = next_reduced < value.dims.size() && value.dims[next_reduced] == d;
-      at.push_back(is_reduced ? reduced[next_reduced++] : of_result[next_free++]);
-    }
-    return at;
-  }
-
   // Tiles of many columns: each row of the reduced dimension is read in long runs, several rows at a time, and running results stay
   // in the nearest cache.
   void write_wide() {

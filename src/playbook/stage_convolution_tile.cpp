@@ -179,7 +179,7 @@ class TiledConvolution final : public ConvolutionBlock {
     if (patches_) {
       number("panel", "KW_PIXELS * kw_lanes");
       number("line", "(rows * columns + panel - 1) / panel * panel");
-      number("group", fmt::format("kw_least(line, {} / panel * panel)", group_pixels_));
+      number("group", fmt::format("kw_least(line, kw_most(panel, {} / panel * panel))", group_pixels_));
     } else {
       number("line", "rows * pitch + KW_PIXELS * kw_lanes");
     }

@@ -104,7 +104,7 @@ class TileLangRows {
     e_.at_depth(0, [&] {
       acc = e_.accumulator(value.fn + "_row", type, e_.identity(value.fn, type), true);
       over(numel(sizes), [&](VarId column) {
-        const Index at = e_.operand_index(value, index, e_.unflatten(Affine::variable(column), sizes));
+        const Index at = operand_index(value, index, e_.unflatten(Affine::variable(column), sizes));
         const PyExpr next = e_.converted(e_.emit(value.operands[0], at), type);
         e_.assign(acc, e_.combine(value.fn, {acc, type, true, e_.depth()}, next).text);
       });

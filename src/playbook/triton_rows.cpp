@@ -114,7 +114,7 @@ class Rows {
     const std::int64_t count = numel(sizes);
     const DType type = value.dtype == DType::f16 || value.dtype == DType::bf16 ? DType::f32 : value.dtype;
     const auto term = [&](VarId column) {
-      return e_.converted(e_.emit(value.operands[0], e_.operand_index(value, index, e_.unflatten(Affine::variable(column), sizes))),
+      return e_.converted(e_.emit(value.operands[0], operand_index(value, index, e_.unflatten(Affine::variable(column), sizes))),
                           type);
     };
     const std::string name = e_.unique(value.fn + "_row");
