@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kw_oracle.loading import Problem, blamed_on, build_model, call_get_inputs, seed_everything
 from kw_oracle.state import entries_of
+from kw_oracle.tails import precise
 from kw_oracle.tensors import Arguments, copy_of, flatten_inputs, flatten_outputs
 
 TO_DOUBLE = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
@@ -20,7 +21,8 @@ _FRESH = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.defa
 
 
 class Retyped(TorchDispatchMode):
-    """Replaces the types that forward() names itself, such as x.float() or dtype=torch.float32."""
+    """Replaces the types that forward() names itself, such as x.float() or dtype=torch.float32. In the reference, small results
+    keep their digits."""
 
     def __init__(self, types: dict[torch.dtype, torch.dtype]):
         super().__init__()
@@ -30,7 +32,7 @@ class Retyped(TorchDispatchMode):
         kwargs = {key: self.types_.get(value, value) if isinstance(value, torch.dtype) else value
                   for key, value in (kwargs or {}).items()}
         args = tuple(self.types_.get(arg, arg) if isinstance(arg, torch.dtype) else arg for arg in args)
-        result = func(*args, **kwargs)
+        result = (precise(func, args) if self.types_ is TO_DOUBLE else func)(*args, **kwargs)
         if func in _FRESH and result.dtype in self.types_:
             result = result.to(self.types_[result.dtype])
         return result
