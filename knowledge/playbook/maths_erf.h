@@ -52,7 +52,7 @@ KW_INLINE kw_vec kw_erfc(kw_vec x) {
   return x < 0.0f ? 2.0f - tail : tail;
 }
 
-// piece: gelu needs: vec splat abs at_most exp
+// piece: gelu needs: vec splat abs at_most exp_to_one
 // x times the probability that a normal variable is below x. Twice the probability of a tail is the exponential of a polynomial,
 // to float precision for |x| < 6; from there on, where 1 + erf is 0 in floats, it falls to 0 a little faster than the true one.
 KW_INLINE kw_vec kw_gelu(kw_vec x) {
@@ -61,6 +61,6 @@ KW_INLINE kw_vec kw_gelu(kw_vec x) {
   const kw_vec high = (t * -1.70820371e-08f + 5.17694787e-07f) * s + (t * -6.7416081e-06f + 4.78654583e-05f);
   const kw_vec middle = (t * -1.76006695e-04f - 3.67006432e-05f) * s + (t * 4.8585725e-03f - 3.63767892e-02f);
   const kw_vec q = (high * ss + middle) * s + (t * -3.1829977e-01f - 7.97885358e-01f);
-  const kw_vec tail = 0.5f * kw_exp(q * t);
+  const kw_vec tail = 0.5f * kw_exp_to_one(q * t);
   return x * (x < 0.0f ? tail : 1.0f - tail);
 }

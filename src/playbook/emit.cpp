@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "playbook/reach.h"
+
 namespace kw {
 namespace {
 
@@ -339,6 +341,7 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
     case ValueKind::pointwise: {
       std::vector<Expr> operands;
       for (const ValueId operand : value.operands) operands.push_back(emit(operand, index));
+      if (value.fn == "exp" && is_never_positive(graph_, value.operands[0])) return exp_to_one(operands[0]);
       return apply(value.fn, operands, value.dtype);
     }
     case ValueKind::reduce:
@@ -429,7 +432,7 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     return {fmt::format("kw_load_part({}, {})", address, part), dtype, true, own_depth};
   }
   need(stride == 1 ? "load" : "gather");
-  if (stride == 1 && !prefetch.empty() && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
+  if (stride == 1 && !prefetch.empty() && !in_cache.contains(pointer) && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
     use("prefetch_ahead");
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }

@@ -126,6 +126,7 @@ class Emitter {
   Expr named_at(int depth, const std::string& hint, const std::string& text, DType dtype, bool vector);
   // Operands converted and splatted as the function needs; the same functions as in pointwise values.
   Expr apply(const std::string& fn, const std::vector<Expr>& operands, DType dtype);
+  Expr exp_to_one(const Expr& x);          // exp of what is never above 0
   Expr as_vector(const Expr& expression);  // splatted if it is a scalar
   Expr converted(const Expr& expression, DType dtype);
   // a (fn) b for fn of reductions: sum prod max min any all; and what it starts from.
@@ -149,6 +150,7 @@ class Emitter {
   bool cuda = false;                             // text for a thread of a GPU: vectors are aligned, sums are floats
   std::string_view index_type = "std::int64_t";  // of positions
   std::string prefetch;                          // macro of the bytes ahead of vector loads that are asked for early; empty: none
+  std::set<std::string> in_cache;                // pointers to what was just written: nothing of them is asked for early
   // Rows that are gone over several times: while the second pass works on what is in cache, the next row is asked for.
   struct NextRow {
     std::int64_t bytes = 0;                        // from a row to the next one; 0: nothing is asked for
@@ -156,6 +158,13 @@ class Emitter {
     std::map<VarId, std::set<std::string>> loads;  // addresses that depend on the row, by the vector variable of the pass
   };
   NextRow next_row;
+  // A value of which a row is kept while the reduction along it is written, -1: none. Only reductions in vectors do that.
+  struct RowCopy {
+    ValueId value = -1;
+    Buffer buffer;
+    bool written = false;
+  };
+  RowCopy row_copy;
   // The variable of rows that may be picked by positions, -1: none; and that of a later row, which is made where it is needed.
   VarId picking_row = -1;
   VarId later_row = -1;

@@ -184,6 +184,13 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
   return call("kw_" + fn);
 }
 
+Expr Emitter::exp_to_one(const Expr& x) {
+  if (!x.vector || !vector_maths || cuda || x.dtype != DType::f32) return apply("exp", {x}, x.dtype);
+  need("exp_to_one");
+  use("vector_maths");
+  return {fmt::format("kw_exp_to_one({})", x.text), x.dtype, true, x.depth};
+}
+
 Expr Emitter::combine(const std::string& fn, const Expr& a, const Expr& b) {
   if (fn == "sum") return apply("add", {a, b}, a.dtype);
   if (fn == "prod") return apply("mul", {a, b}, a.dtype);

@@ -40,7 +40,10 @@ class ReduceEmitter {
     if (e_.varies(index_)) return columns();
     if (e_.reduce_style.vector && value_.dtype == DType::f32) {
       Expr result;
-      if (e_.attempt([&] { result = lanes(true); })) return result;
+      if (e_.attempt([&] { result = lanes(true); })) {
+        e_.row_copy.written = e_.row_copy.value == value_.operands[0];
+        return result;
+      }
       if (sizes_.size() > 1 && e_.attempt([&] { result = lanes(false); })) return result;
     }
     return scalar();
@@ -240,6 +243,7 @@ class ReduceEmitter {
         reduced.push_back(Affine::variable(j));
       }
       const Expr next = term(reduced);
+      if (e_.row_copy.value == value_.operands[0]) e_.store(e_.row_copy.buffer, operand_index(value_, index_, reduced), next);
       const Expr counting = e_.part_of == j ? e_.within_part(next, Emitter::identity(fn_, DType::f32)) : next;
       update(acc, vector || !blocked_ ? DType::f32 : DType::f64, vector ? e_.as_vector(counting) : next);
     };

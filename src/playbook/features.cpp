@@ -185,6 +185,9 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
       case ValueKind::arg_reduce:
         features["has_arg"] = 1;
         break;
+      case ValueKind::gather:
+        features["has_gather"] = 1;
+        break;
       default:
         break;
     }

@@ -1,5 +1,6 @@
 #include "playbook/reach.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -160,6 +161,41 @@ bool is_contraction(const Value& value) { return value.kind == ValueKind::produc
 bool is_anchor(const Value& value) {
   return is_contraction(value) || value.kind == ValueKind::window || value.kind == ValueKind::scan ||
          value.kind == ValueKind::arg_reduce || value.kind == ValueKind::recurrence;
+}
+
+bool is_never_positive(const Graph& graph, ValueId id) {
+  const Value& value = graph.at(id);
+  if (value.kind != ValueKind::pointwise) return false;
+  if (value.fn == "neg") {
+    const Value& size = graph.at(value.operands[0]);
+    return size.kind == ValueKind::pointwise && (size.fn == "abs" || size.fn == "square" || size.fn == "relu");
+  }
+  if (value.fn != "sub" || graph.shape(value.operands[0]) != value.shape) return false;
+  const ValueId from = value.operands[0];
+  const auto is_maximum = [&](ValueId other) {
+    const Value& reduction = graph.at(other);
+    return reduction.kind == ValueKind::reduce && reduction.fn == "max" && reduction.operands[0] == from;
+  };
+  bool found = false, of_another_row = false;
+  visit_reached(
+      graph, id, [&](ValueId other) { return other == from || is_maximum(other); },
+      [&](const Reached& at) {
+        if (at.value == id || at.value == from) return;
+        const Value& value_there = graph.at(at.value);
+        if (!is_maximum(at.value)) {
+          of_another_row = of_another_row || (value_there.kind != ValueKind::view && value_there.kind != ValueKind::reshape);
+          return;
+        }
+        found = true;
+        std::size_t next = 0;
+        for (int d = 0; d < static_cast<int>(value.shape.size()); ++d) {
+          if (std::ranges::find(value_there.dims, d) != value_there.dims.end()) continue;
+          const bool of_one = value.shape[static_cast<std::size_t>(d)] == 1;
+          of_another_row = of_another_row || next >= at.uses.size() || (!of_one && at.uses[next].same != d);
+          ++next;
+        }
+      });
+  return found && !of_another_row;
 }
 
 bool is_computed(const Value& value) {

@@ -37,6 +37,8 @@ void visit_reached(const Graph& graph, ValueId root, const std::function<bool(Va
 
 // The value whose memory an output can share: behind reshapes and views that only add or drop dimensions of one.
 ValueId behind_reshapes(const Graph& graph, ValueId value);
+// Whether no element is above 0 (NaN aside): distances below the maximum of their own row, and negated sizes.
+bool is_never_positive(const Graph& graph, ValueId value);
 // Whether the value needs a computation or a movement of its own: no leaf and no view.
 bool is_computed(const Value& value);
 bool is_contraction(const Value& value);  // product, convolution

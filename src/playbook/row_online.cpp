@@ -105,14 +105,14 @@ bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& 
     e.open(fmt::format("for (std::int64_t {0} = 0; {0} + kw_lanes <= {1}; {0} += kw_lanes) {{", e.name(j), count), {j});
     const Expr value = e.as_vector(element(j));
     const std::string higher = e.unique("higher");
-    const Expr before = e.apply("exp", {{fmt::format("({} - {})", top, higher), DType::f32, true}}, DType::f32);
-    const Expr now = e.apply("exp", {{fmt::format("({} - {})", value.text, higher), DType::f32, true}}, DType::f32);
+    const Expr before = e.exp_to_one({fmt::format("({} - {})", top, higher), DType::f32, true});
+    const Expr now = e.exp_to_one({fmt::format("({} - {})", value.text, higher), DType::f32, true});
     e.line(fmt::format("const kw_vec {} = kw_maximum({}, {});", higher, top, value.text));
     e.line(fmt::format("{0} = {0} * {1} + {2};", total, before.text, now.text));
     e.line(fmt::format("{} = {};", top, higher));
     e.close();
     e.line(fmt::format("float {} = kw_max({});", greatest, top));
-    const Expr lanes = e.apply("exp", {{fmt::format("({} - {})", top, greatest), DType::f32, true}}, DType::f32);
+    const Expr lanes = e.exp_to_one({fmt::format("({} - {})", top, greatest), DType::f32, true});
     e.line(fmt::format("float {} = kw_sum({} * {});", sum, total, lanes.text));
     if (count % kMostLanes != 0) {
       const VarId rest = e.variable("j", count);

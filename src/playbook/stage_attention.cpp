@@ -157,7 +157,7 @@ class AttentionWriter {
       line("kw_vec $lanes = kw_splat(0.0f);");
       loop(true, [&](VarId, const std::string& place) {
         const std::string shifted = names_.say(fmt::format("(kw_load({}) - kw_splat($higher))", place));
-        const Expr weight = e_.apply("exp", {{shifted, DType::f32, true}}, DType::f32);
+        const Expr weight = e_.exp_to_one({shifted, DType::f32, true});
         line(fmt::format("const kw_vec $weight = {};", weight.text));
         line(fmt::format("kw_store({}, $weight);", place));
         line("$lanes += $weight;");

@@ -46,7 +46,7 @@ std::string product_why_not(const StageWriter& writer, const Stage& stage) {
 
 void product_write(StageWriter& writer, const Stage& stage) {
   const ProductFacts facts = product_facts(writer, stage, false);
-  const bool in_float = computes_in_float(writer, stage.anchor);
+  const bool in_float = computes_in_float(writer, stage.anchor) && facts.depth > 0;  // of no terms: all zeros, by plain loops
   if (in_float && writer.wants("diagonal_as_scale") && (is_diagonal(facts.left_band) || is_diagonal(facts.right_band))) {
     if (!writer.attempt([&] { write_diagonal_product(writer, stage, facts, true); }))
       write_diagonal_product(writer, stage, facts, false);

@@ -38,6 +38,7 @@ std::span<const FeatureName> feature_names() {
       {"scan_length", "elements of a scan"},
       {"scan_rows", "independent scans"},
       {"has_window", "1: pooling"},
+      {"has_gather", "1: elements or rows are picked by indices"},
       {"window_elements", "elements of a window"},
       {"has_arg", "1: argmax or argmin"},
       {"has_product", "1: a matrix product or what can be read as one"},
