@@ -159,6 +159,46 @@ Affine Emitter::flatten(const Index& index, const Shape& shape) {
   return put_together(flat, taken_apart_);
 }
 
+// By groups of dimensions with as many positions in both shapes, so that what is known of one dimension is of use.
+Index Emitter::reshaped(const Index& index, const Shape& from, const Shape& to) {
+  Index result;
+  std::size_t i = 0;
+  while (result.size() < to.size()) {
+    const std::size_t first = i;
+    Shape of_from, of_to;
+    const auto grow = [&](Shape& group, const Shape& all, std::size_t next) {
+      if (next < all.size()) group.push_back(all[next]);
+    };
+    grow(of_from, from, i++);
+    grow(of_to, to, result.size());
+    while (numel(of_from) != numel(of_to)) {
+      const bool left = numel(of_from) < numel(of_to);
+      if (left ? i >= from.size() : result.size() + of_to.size() >= to.size()) return unflatten(flatten(index, from), to);
+      left ? grow(of_from, from, i++) : grow(of_to, to, result.size() + of_to.size());
+    }
+    const Index part(index.begin() + static_cast<std::ptrdiff_t>(std::min(first, index.size())),
+                     index.begin() + static_cast<std::ptrdiff_t>(std::min(i, index.size())));
+    const Index parts = of_from == of_to ? part : unflatten(flatten(part, of_from), of_to);
+    result.insert(result.end(), parts.begin(), parts.end());
+  }
+  return result;
+}
+
+Affine Emitter::position_in(const Buffer& buffer, const Index& index) {
+  Index at = index;
+  for (const Movement& move : buffer.moves) {
+    Index next(move.to.size());
+    if (move.map.empty()) {
+      next = reshaped(at, move.from, move.to);
+    } else {
+      for (std::size_t d = 0; d < move.map.size(); ++d)
+        if (move.map[d].out_dim >= 0) next[static_cast<std::size_t>(move.map[d].out_dim)] = at[d];
+    }
+    at = std::move(next);
+  }
+  return flatten(at, buffer.moves.empty() ? buffer.shape : buffer.moves.back().to);
+}
+
 void Emitter::touch(VarId id) {
   if (variables_[static_cast<std::size_t>(id)].varies) set_trouble("a position that is no linear function of the lane");
   if (variables_[static_cast<std::size_t>(id)].defined) return;
@@ -315,7 +355,7 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
     for (std::size_t d = 0; d < index.size(); ++d) own = own && (buffer.shape[d] == value.shape[d] || index[d] == buffer.row[d]);
     if (own) return {fmt::format("{}[{}]", buffer.name, row_group.item), buffer.dtype, row_group.vector, depth_of(index)};
   }
-  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, flatten(index, buffer->shape), buffer->dtype);
+  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, position_in(*buffer, index), buffer->dtype);
   switch (value.kind) {
     case ValueKind::argument: {
       Affine position;
@@ -481,7 +521,7 @@ void Emitter::end_of_row_pass(VarId along) {
 }
 
 void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream, bool any_start) {
-  const Affine position = flatten(index, buffer.shape);
+  const Affine position = position_in(buffer, index);
   const VarId vector = vector_variable(position);
   const std::string at = text(position);
   if (vector < 0) {

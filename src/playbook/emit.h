@@ -36,12 +36,20 @@ std::string_view value_type(DType dtype);       // as it is computed with: "floa
 std::string float_text(double number);          // 0.5f
 std::string number_text(double number, DType dtype);
 
-// Where a value is in memory, contiguous.
+// One step from a value to what its elements are moved to: another shape, or other dimensions in another order.
+struct Movement {
+  Shape from;
+  Shape to;
+  std::vector<DimMap> map{};  // of a view: one for each dimension of `from`; empty: a reshape
+};
+
+// Where a value is in memory, contiguous in the shape that its movements lead to.
 struct Buffer {
   std::string name;  // a pointer in the generated code
   DType dtype = DType::f32;
   Shape shape;
   bool output = false;
+  std::vector<Movement> moves{};
   Index row{};  // CUDA: of a row that threads keep: positions in the dimensions that the shape has no room for
 };
 
@@ -98,6 +106,8 @@ class Emitter {
   // Positions of a flattened index: one affine (or opaque) expression for each dimension of the shape.
   Index unflatten(const Affine& flat, const Shape& shape);
   Affine flatten(const Index& index, const Shape& shape);
+  Index reshaped(const Index& index, const Shape& from, const Shape& to);
+  Affine position_in(const Buffer& buffer, const Index& index);
   [[nodiscard]] std::string text(const Affine& value);  // "4 * i + j + 2"; defines opaque integers that it needs
   // Everything written so far at the outermost level; call with all scopes closed.
   std::string take_text();

@@ -403,7 +403,7 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
 
 Emitter::Place Emitter::place_of(ValueId id, const Index& index) {
   const Value& value = graph_.at(id);
-  if (const Buffer* buffer = buffer_of(id)) return {buffer->name, flatten(index, buffer->shape), buffer->dtype, true};
+  if (const Buffer* buffer = buffer_of(id)) return {buffer->name, position_in(*buffer, index), buffer->dtype, true};
   if (value.kind == ValueKind::argument) {
     Affine position;
     for (std::size_t d = 0; d < value.shape.size(); ++d)

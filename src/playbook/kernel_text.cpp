@@ -150,6 +150,7 @@ PlannedOutputs KernelText::planned_outputs() const {
   PlannedOutputs outputs;
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
+  outputs.may_move = true;
   return outputs;
 }
 

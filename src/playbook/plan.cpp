@@ -112,10 +112,53 @@ class Planner {
       const ValueId root = fuse && !is_stored(id) && has_epilogue(value) ? take_epilogue(id) : id;
       store(root);
       anchor_of_[root] = id;
+      if (value.kind == ValueKind::convolution && wants("fuse_epilogue")) place_in_output(root);
       if (value.kind == ValueKind::recurrence || (is_contraction(value) && !wants("fuse_prologue"))) {
         for (const ValueId operand : anchor_operands(id)) store_behind_views(operand);
       }
     }
+  }
+
+  // What only moves into an output, by whole rows, is written where the output has it: channels that are shuffled, say.
+  void place_in_output(ValueId root) {
+    if (!outputs_.may_move || output_of_.contains(root)) return;
+    std::vector<Movement> moves;
+    ValueId last = root;
+    while (!output_of_.contains(last)) {
+      ValueId user = -1;
+      for (const ValueId other : users_[static_cast<std::size_t>(last)]) {
+        if (!needed_.contains(other)) continue;
+        if (user >= 0 && user != other) return;
+        user = other;
+      }
+      if (user < 0 || !keeps_rows(user)) return;
+      const Value& value = graph_.at(user);
+      moves.push_back({graph_.shape(last), value.shape, value.kind == ValueKind::view ? value.map : std::vector<DimMap>{}});
+      last = user;
+    }
+    const bool read_again = std::ranges::any_of(users_[static_cast<std::size_t>(last)], [&](ValueId o) { return needed_.contains(o); });
+    if (read_again || std::ranges::count(outputs_.values, last) != 1) return;
+    output_of_[root] = output_of_.at(last);
+    output_of_.erase(last);
+    stored_.erase(last);
+    moves_[root] = std::move(moves);
+  }
+
+  // Whether a value has each element of its operand once, and rows of the last dimension as they are.
+  [[nodiscard]] bool keeps_rows(ValueId id) const {
+    const Value& value = graph_.at(id);
+    if (value.kind != ValueKind::view && value.kind != ValueKind::reshape) return false;
+    const Shape& from = graph_.shape(value.operands[0]);
+    if (from.empty() || value.shape.empty() || from.back() != value.shape.back() || numel(from) != numel(value.shape)) return false;
+    if (value.kind == ValueKind::reshape) return true;
+    if (value.map.back().out_dim != static_cast<int>(value.shape.size()) - 1) return false;
+    std::set<int> taken;
+    for (std::size_t d = 0; d < value.map.size(); ++d) {
+      const DimMap& map = value.map[d];
+      if (map.out_dim < 0 ? from[d] != 1 : map.scale != 1 || map.offset != 0 || !taken.insert(map.out_dim).second) return false;
+      if (map.out_dim >= 0 && from[d] != value.shape[static_cast<std::size_t>(map.out_dim)]) return false;
+    }
+    return true;
   }
 
   // What a stage's anchor reads: of attention, also queries and keys.
@@ -411,6 +454,7 @@ class Planner {
         buffer.name = outputs_.specs[found->second]->c_name;
         buffer.output = true;
       }
+      if (const auto found = moves_.find(root); found != moves_.end()) buffer.moves = found->second;
       plan_.buffers[root] = std::move(buffer);
     }
   }
@@ -426,6 +470,7 @@ class Planner {
   std::set<ValueId> in_attention_;  // inside of one
   std::set<ValueId> in_epilogues_;  // anchors and what follows each, to its root
   std::map<ValueId, std::size_t> output_of_;
+  std::map<ValueId, std::vector<Movement>> moves_;  // from what is stored to the output that it is stored as
   Plan plan_;
 };
 

@@ -40,6 +40,7 @@ struct Plan {
 struct PlannedOutputs {
   std::vector<ValueId> values;
   std::vector<const TensorSpec*> specs;
+  bool may_move = false;  // whether what is moved into an output may be stored there at once, each element at its place
 };
 
 Plan make_plan(const Graph& graph, const PlannedOutputs& outputs, const std::set<std::string>& strategies, int threads,
