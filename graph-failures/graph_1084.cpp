@@ -224,26 +224,28 @@ constexpr int kw_unroll = KW_UNROLL;
 
 // The prepared weights, one after the other, each at a multiple of 64 bytes.
 constexpr std::int64_t weights_packed_offset = 0;
-constexpr std::int64_t prepared_floats = (weights_packed_offset + (1 * convolution::tiles * convolution::tile_weights + 16) + 15) / 16 * 16;
+constexpr std::int64_t prepared_floats =
+    (weights_packed_offset + (1 * convolution::tiles * convolution::tile_weights + 16) + 15) / 16 * 16;
 
 extern "C" void* kw_prepare(const float* m0_weight, const float* m0_bias, const float* m1_weight) {
   float* const memory = static_cast<float*>(::operator new(prepared_floats * sizeof(float), std::align_val_t(64)));
   float* const weights_packed = memory + weights_packed_offset;
   {
-  {
-    float* to = weights_packed;
-    for (std::int64_t group = 0; group < 1; ++group) {
-      for (std::int64_t first = 0; first < 8; first += KW_FEATURES) {
-        for (std::int64_t phase = 0; phase < 1; ++phase) {
-          for (std::int64_t c = 0; c < 2; ++c) {
-            for (std::int64_t t = convolution::phases[phase]; t < convolution::phases[phase + 1]; ++t) {
-              const std::int64_t k = convolution::window0[t];
-              const std::int64_t k1 = convolution::window1[t];
-              for (std::int64_t r = 0; r < KW_FEATURES; ++r, ++to) {
-                *to = 0.0f;
-                if (first + r >= 8) continue;
-                const std::int64_t feature = first + r;
-                *to = m0_weight[group * 144 + feature * 18 + c * 9 + k * 3 + k1];
+    {
+      float* to = weights_packed;
+      for (std::int64_t group = 0; group < 1; ++group) {
+        for (std::int64_t first = 0; first < 8; first += KW_FEATURES) {
+          for (std::int64_t phase = 0; phase < 1; ++phase) {
+            for (std::int64_t c = 0; c < 2; ++c) {
+              for (std::int64_t t = convolution::phases[phase]; t < convolution::phases[phase + 1]; ++t) {
+                const std::int64_t k = convolution::window0[t];
+                const std::int64_t k1 = convolution::window1[t];
+                for (std::int64_t r = 0; r < KW_FEATURES; ++r, ++to) {
+                  *to = 0.0f;
+                  if (first + r >= 8) continue;
+                  const std::int64_t feature = first + r;
+                  *to = m0_weight[group * 144 + feature * 18 + c * 9 + k * 3 + k1];
+                }
               }
             }
           }
@@ -251,13 +253,13 @@ extern "C" void* kw_prepare(const float* m0_weight, const float* m0_bias, const 
       }
     }
   }
-  }
   return memory;
 }
 
 extern "C" void kw_release(void* state) { ::operator delete(state, std::align_val_t(64)); }
 
-extern "C" void kw_kernel(void* state, const float* x0, const float* m0_weight, const float* m0_bias, const float* m1_weight, float* __restrict out) {
+extern "C" void kw_kernel(void* state, const float* x0, const float* m0_weight, const float* m0_bias, const float* m1_weight,
+                          float* __restrict out) {
   const float* const weights_packed = static_cast<const float*>(state) + weights_packed_offset;
   // convolution: conv2d
   {
@@ -289,8 +291,8 @@ extern "C" void kw_kernel(void* state, const float* x0, const float* m0_weight, 
               kw_store(to + rest - moved, kw_load_part(x0 + item * 48 + c * 24 + at * 3 + x2, left));
             }
             for (std::int64_t x = until; x < width; ++x) to[x] = 0.0f;
-          }
-          else for (std::int64_t x = 0; x < width; ++x) to[x] = 0.0f;
+          } else
+            for (std::int64_t x = 0; x < width; ++x) to[x] = 0.0f;
         }
         slot += convolution::slot;
       }
@@ -300,8 +302,14 @@ extern "C" void kw_kernel(void* state, const float* x0, const float* m0_weight, 
           const std::int64_t begin = convolution::phases[side], count = convolution::phases[side + 1] - begin;
           float* const into = sums1 + side * KW_FEATURES * convolution::line;
           for (std::int64_t y = 0; y < rows; ++y) {
-            if (feature + KW_FEATURES <= 8) kw_convolution_line<KW_FEATURES, KW_PIXELS, KW_FEATURES, 28>(weights + begin * 2 * KW_FEATURES, padded1 + y * convolution::pitch, convolution::taps + begin, count, 2, convolution::plane, into + y * convolution::pitch, convolution::line, columns);
-            else kw_convolution_line<convolution::edge, KW_PIXELS, KW_FEATURES, 28>(weights + begin * 2 * KW_FEATURES, padded1 + y * convolution::pitch, convolution::taps + begin, count, 2, convolution::plane, into + y * convolution::pitch, convolution::line, columns);
+            if (feature + KW_FEATURES <= 8)
+              kw_convolution_line<KW_FEATURES, KW_PIXELS, KW_FEATURES, 28>(
+                  weights + begin * 2 * KW_FEATURES, padded1 + y * convolution::pitch, convolution::taps + begin, count, 2,
+                  convolution::plane, into + y * convolution::pitch, convolution::line, columns);
+            else
+              kw_convolution_line<convolution::edge, KW_PIXELS, KW_FEATURES, 28>(
+                  weights + begin * 2 * KW_FEATURES, padded1 + y * convolution::pitch, convolution::taps + begin, count, 2,
+                  convolution::plane, into + y * convolution::pitch, convolution::line, columns);
           }
         }
         for (std::int64_t r = 0; r < kw_least(KW_FEATURES, 8 - feature); ++r) {

@@ -21,7 +21,8 @@ static inline T kw_gelu_tanh(T x) {
 
 alignas(64) static float scratch0[4];
 
-extern "C" void kw_kernel(const float* x0, const float* m0_weight, const float* m0_bias, float* __restrict out0, float* __restrict out1) {
+extern "C" void kw_kernel(const float* x0, const float* m0_weight, const float* m0_bias, float* __restrict out0,
+                          float* __restrict out1) {
   // naive: gelu
   for (std::int64_t i = 0; i < 4; ++i) {
     const float gelu_tanh_ = kw_gelu_tanh(x0[i]);

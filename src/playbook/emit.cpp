@@ -472,7 +472,8 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     return {fmt::format("kw_load_part({}, {})", address, part), dtype, true, own_depth};
   }
   need(stride == 1 ? "load" : "gather");
-  if (stride == 1 && !prefetch.empty() && !in_cache.contains(pointer) && variables_[static_cast<std::size_t>(vector)].depth == depth()) {
+  if (stride == 1 && !prefetch.empty() && !in_cache.contains(pointer) &&
+      variables_[static_cast<std::size_t>(vector)].depth == depth()) {
     use("prefetch_ahead");
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "playbook/emit.h"
 #include "playbook/reach.h"
 
 namespace kw {
@@ -115,8 +116,31 @@ class Planner {
       if (value.kind == ValueKind::convolution && wants("fuse_epilogue")) place_in_output(root);
       if (value.kind == ValueKind::recurrence || (is_contraction(value) && !wants("fuse_prologue"))) {
         for (const ValueId operand : anchor_operands(id)) store_behind_views(operand);
+      } else if (is_contraction(value)) {
+        for (const ValueId operand : anchor_operands(id))
+          if (is_costly_for_several(operand)) store_behind_views(operand);
       }
     }
+  }
+
+  // Whether others read it too, and computing it again for each would take longer than reading it from memory.
+  [[nodiscard]] bool is_costly_for_several(ValueId id) const {
+    const auto readers = [&](ValueId of) {
+      return std::ranges::count_if(
+          std::set(users_[static_cast<std::size_t>(of)].begin(), users_[static_cast<std::size_t>(of)].end()),
+          [&](ValueId user) { return needed_.contains(user); });
+    };
+    auto several = readers(id) > 1;
+    while (graph_.at(id).kind == ValueKind::view || graph_.at(id).kind == ValueKind::reshape) {
+      id = graph_.at(id).operands[0];
+      several = several || readers(id) > 1;
+    }
+    bool costly = false;
+    reached(id, [&](const Reached& at) {
+      const Value& value = graph_.at(at.value);
+      costly = costly || (!is_stored(at.value) && value.kind == ValueKind::pointwise && is_maths_function(value.fn));
+    });
+    return several && costly && !plan_.from_parameters.contains(id);
   }
 
   // What only moves into an output, by whole rows, is written where the output has it: channels that are shuffled, say.
@@ -136,7 +160,8 @@ class Planner {
       moves.push_back({graph_.shape(last), value.shape, value.kind == ValueKind::view ? value.map : std::vector<DimMap>{}});
       last = user;
     }
-    const bool read_again = std::ranges::any_of(users_[static_cast<std::size_t>(last)], [&](ValueId o) { return needed_.contains(o); });
+    const bool read_again =
+        std::ranges::any_of(users_[static_cast<std::size_t>(last)], [&](ValueId o) { return needed_.contains(o); });
     if (read_again || std::ranges::count(outputs_.values, last) != 1) return;
     output_of_[root] = output_of_.at(last);
     output_of_.erase(last);

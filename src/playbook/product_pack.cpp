@@ -57,6 +57,15 @@ class PackWriter {
   void write_along() {
     emitter_.open(fmt::format("if ({} + ({} + kw_lanes - 1) / kw_lanes * kw_lanes <= {}) {{", names_.panel, text_.width,
                               text_.operand.extent));
+    write_vectors(false);
+    emitter_.close();
+    emitter_.open("else {");
+    if (!emitter_.attempt([&] { write_vectors(true); })) write_single(names_.first);
+    emitter_.close();
+  }
+
+  // `edge`: lanes past the operand's end are 0, and nothing is read there.
+  void write_vectors(bool edge) {
     const VarId inner = emitter_.variable("k", text_.depth);
     const std::string k = emitter_.name(inner);
     emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {1} + {2}; ++{0}) {{", k, names_.first, names_.steps), {inner});
@@ -64,14 +73,26 @@ class PackWriter {
     const std::string x = emitter_.name(outer);
     emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {1} + {2}; {0} += kw_lanes) {{", x, names_.panel, text_.width),
                   {outer});
+    if (edge) {
+      emitter_.need("most");
+      emitter_.part_of = outer;
+      emitter_.part = emitter_.unique("left");
+      emitter_.line(
+          fmt::format("const int {} = int(kw_least(kw_most({} - {}, 0), kw_lanes));", emitter_.part, text_.operand.extent, x));
+    }
     const Expr value = emitter_.as_vector(element(Affine::variable(outer), Affine::variable(inner)));
-    emitter_.line(fmt::format("kw_store({} + ({} - {}) * {} + ({} - {}), {});", names_.packed, k, names_.first, text_.width, x,
-                              names_.panel, value.text));
+    const std::string to =
+        fmt::format("{} + ({} - {}) * {} + ({} - {})", names_.packed, k, names_.first, text_.width, x, names_.panel);
+    if (!edge) {
+      emitter_.line(fmt::format("kw_store({}, {});", to, value.text));  // what it writes past the step comes again with the next
+    } else {
+      emitter_.need("store_part");
+      emitter_.line(fmt::format("kw_store_part({}, {}, int(kw_least({} + {} - {}, kw_lanes)));", to, value.text, names_.panel,
+                                text_.width, x));
+      emitter_.part_of = -1;
+      emitter_.part.clear();
+    }
     emitter_.close();
-    emitter_.close();
-    emitter_.close();
-    emitter_.open("else {");
-    write_single(names_.first);
     emitter_.close();
   }
 

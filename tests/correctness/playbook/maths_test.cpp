@@ -101,6 +101,7 @@ TEST(Maths, ExponentialsOfEveryFloat) {
   KW_EXPECT_UNITS(kw_exp2, -kInfinity, kInfinity, 1.5, [](double x) { return std::exp2(x); });
   KW_EXPECT_UNITS(kw_expm1, -kInfinity, kInfinity, 2.0, [](double x) { return std::expm1(x); });
   KW_EXPECT_UNITS(kw_exp_normal, -87.0F, 88.0F, 1.5, [](double x) { return std::exp(x); });
+  KW_EXPECT_UNITS(kw_exp_to_one, -kInfinity, 0.0F, 1.5, [](double x) { return std::exp(x); });
 }
 
 TEST(Maths, LogarithmsOfEveryFloat) {

@@ -1,6 +1,7 @@
 // The graph of values: dimensions that a computation has split are merged again as late as can be.
 #include <gtest/gtest.h>
 
+#include "playbook/reach.h"
 #include "playbook/value.h"
 
 namespace kw {
@@ -51,6 +52,24 @@ TEST(Values, AReductionOverMergedDimensionsIsOneOverTheirParts) {
   EXPECT_EQ(greatest.dims, (std::vector<int>{1, 2}));
   EXPECT_EQ(greatest.shape, (Shape{2, 5}));
   EXPECT_EQ(graph.shape(graph.reduce("sum", merged, {0, 1}, true)), (Shape{1, 1, 5}));
+}
+
+TEST(Values, OnlyDistancesBelowTheOwnMaximumAreNeverPositive) {
+  Graph graph;
+  const ValueId x = tensor(graph, "x", {6, 6}), y = tensor(graph, "y", {6, 6});
+  const auto below = [&](ValueId from, ValueId top) { return is_never_positive(graph, graph.pointwise("sub", {from, top})); };
+  EXPECT_TRUE(below(x, graph.reduce("max", x, {1}, true)));
+  EXPECT_TRUE(below(x, graph.reduce("max", x, {0}, true)));
+  EXPECT_TRUE(below(x, graph.reduce("max", x, {0, 1}, true)));
+  EXPECT_TRUE(below(x, graph.reduce("max", x, {0})));
+  EXPECT_FALSE(below(x, graph.reduce("max", x, {1}))) << "the maxima of rows, along the columns";
+  EXPECT_FALSE(below(y, graph.reduce("max", x, {1}, true)));
+  EXPECT_FALSE(below(x, graph.reduce("min", x, {1}, true)));
+  EXPECT_FALSE(below(x, graph.pointwise("neg", {graph.reduce("max", x, {1}, true)})));
+  EXPECT_FALSE(below(graph.reduce("max", x, {1}, true), x));
+  EXPECT_TRUE(is_never_positive(graph, graph.pointwise("neg", {graph.pointwise("abs", {x})})));
+  EXPECT_FALSE(is_never_positive(graph, graph.pointwise("neg", {x})));
+  EXPECT_FALSE(is_never_positive(graph, x));
 }
 
 }  // namespace
