@@ -1,6 +1,7 @@
 // Convolutions in tiles of channels by pixels, from a copy of a block of the input that has the padding in it: there every tap of
 // every output is a fixed offset away, whatever stride, dilation and padding are, and pixels of several rows are one line.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -364,6 +365,17 @@ class TiledConvolution final : public ConvolutionBlock {
     for (int i = 0; i < opened; ++i) emitter_.close();
   }
 
+  // Phases may have all taps or none, as with a stride and a dilation of two.
+  [[nodiscard]] std::int64_t taps_of_largest_phase() const {
+    std::map<std::int64_t, std::int64_t> counts;
+    std::int64_t most = 1;
+    for (const auto& tap : facts_.taps()) most = std::max(most, ++counts[tap.phase]);
+    return most;
+  }
+
+  // Outputs without taps lie among the others and are 0: tolerances, which go by the size of neighbours, are smaller there.
+  [[nodiscard]] std::int64_t longest_chain() const { return facts_.phases() > 1 ? kLongestChain / 2 : kLongestChain; }
+
   void write_sums(const std::string& feature, const std::string& mixed) {
     const std::int64_t up = facts_.column.up;
     open(fmt::format("for (std::int64_t $side = 0; $side < {}; ++$side) {{", up));
@@ -374,8 +386,7 @@ class TiledConvolution final : public ConvolutionBlock {
     if (!flat_) open("for (std::int64_t $y = 0; $y < $rows; ++$y) {");
     const std::string moved = flat_ ? "" : fmt::format(" + $y * {}", constant("pitch"));
     const std::string pixels = flat_ ? fmt::format("($rows - 1) * {} + $columns", constant("pitch")) : "$columns";
-    const auto taps = static_cast<std::int64_t>(facts_.taps().size()) / facts_.phases();
-    const std::int64_t chain = std::max<std::int64_t>(1, kLongestChain / std::max<std::int64_t>(1, taps));
+    const std::int64_t chain = std::max<std::int64_t>(1, longest_chain() / taps_of_largest_phase());
     const auto call = [&](const std::string& rows) {
       return fmt::format(
           "kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
