@@ -40,12 +40,9 @@ KW_INLINE kw_vec kw_exp(kw_vec x) {
   return x <= 88.7228317f ? finite : x + __builtin_inff();  // too large, or NaN
 }
 
-// piece: exp_to_one needs: vec exp_parts
-// exp for arguments that are not above 0, so that nothing overflows; NaN gives NaN.
-KW_INLINE kw_vec kw_exp_to_one(kw_vec x) {
-  const kw_exp_parts e = kw_split_exp(x);
-  return (kw_vec)((kw_ivec)((kw_uvec)(e.expm1 + 1.0f) + (e.shifted << 23)) & ~(x < -87.3365402f));
-}
+// piece: exp_to_one needs: vec exp_normal
+// exp for arguments that are not above 0, so that nothing overflows; what would be denormal is 0, NaN gives NaN.
+KW_INLINE kw_vec kw_exp_to_one(kw_vec x) { return (kw_vec)((kw_ivec)kw_exp_normal(x) & ~(x < -87.3365402f)); }
 
 // piece: exp2 needs: vec splat
 KW_INLINE kw_vec kw_exp2(kw_vec x) {

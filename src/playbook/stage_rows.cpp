@@ -150,6 +150,7 @@ void ask_for_later_picks(StageWriter& writer, const Stage& stage, VarId row, con
       const VarId later =
           e.define("later", fmt::format("{0} + {1} < {2} ? {0} + {1} : {0}", e.name(row), kRowsAhead, rows), {0, rows - 1});
       const VarId along = e.variable("line", numel(inner));
+      e.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += 16) {{", e.name(along), numel(inner)), {along});
       Index at(shape.size());
       at = with_dims(at, stage.row_dims, e.unflatten(Affine::variable(later), shape_of_dims(shape, stage.row_dims)));
       at = with_dims(at, inner_dims, e.unflatten(Affine::variable(along), inner));
@@ -162,7 +163,6 @@ void ask_for_later_picks(StageWriter& writer, const Stage& stage, VarId row, con
       const Emitter::Place second = e.place_of(gather.operands[0], at);
       const bool whole_row = first.found && first.dtype == DType::f32 && first.position.coefficient(along) == 1;
       if (!whole_row || !pick.found || pick.position.coefficient(along) != 0) return e.set_trouble("no rows are picked");
-      e.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += 16) {{", e.name(along), numel(inner)), {along});
       e.line(fmt::format("__builtin_prefetch({} + {} + {}[{}] * {});", first.pointer, e.text(first.position), pick.pointer,
                          e.text(pick.position), second.position.constant - first.position.constant));
       e.close();
