@@ -131,8 +131,11 @@ KW_INLINE kw_vec kw_pick(const float* p, const std::int64_t* at, long stride, lo
 }
 
 // piece: scatter needs: vec
-KW_INLINE void kw_scatter(float* p, long stride, kw_vec v) {
-  for (int i = 0; i < kw_lanes; ++i) p[i * stride] = v[i];
+// The first lanes to p[0], p[stride], p[2 * stride], ...
+KW_INLINE void kw_scatter(float* p, long stride, kw_vec v, int count = kw_lanes) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kw_lanes; ++i)
+    if (i < count) p[i * stride] = v[i];
 }
 
 // piece: load_part needs: vec intrinsics first

@@ -534,6 +534,12 @@ void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value,
     line(fmt::format("{}[{}] = {};", buffer.name, at, stored));
     return;
   }
+  if (const std::int64_t apart = position.coefficient(vector); apart > 1 && buffer.dtype == DType::f32 && !buffer.moves.empty()) {
+    need("scatter");
+    line(fmt::format("kw_scatter({} + {}, {}, {}{});", buffer.name, at, apart, as_vector(value).text,
+                     vector == part_of ? ", " + part : ""));
+    return;
+  }
   if (buffer.dtype != DType::f32 || position.coefficient(vector) != 1) {
     set_trouble("stores that are no floats next to each other");
     return;

@@ -143,7 +143,8 @@ class Planner {
     return several && costly && !plan_.from_parameters.contains(id);
   }
 
-  // What only moves into an output, by whole rows, is written where the output has it: channels that are shuffled, say.
+  // What only moves into an output is written where the output has it, if its rows stay together: channels that are shuffled,
+  // pixels that are.
   void place_in_output(ValueId root) {
     if (!outputs_.may_move || output_of_.contains(root)) return;
     std::vector<Movement> moves;
@@ -155,28 +156,26 @@ class Planner {
         if (user >= 0 && user != other) return;
         user = other;
       }
-      if (user < 0 || !keeps_rows(user)) return;
+      if (user < 0 || !only_moves(user)) return;
       const Value& value = graph_.at(user);
       moves.push_back({graph_.shape(last), value.shape, value.kind == ValueKind::view ? value.map : std::vector<DimMap>{}});
       last = user;
     }
     const bool read_again =
         std::ranges::any_of(users_[static_cast<std::size_t>(last)], [&](ValueId o) { return needed_.contains(o); });
-    if (read_again || std::ranges::count(outputs_.values, last) != 1) return;
+    if (read_again || std::ranges::count(outputs_.values, last) != 1 || !rows_stay_together(moves)) return;
     output_of_[root] = output_of_.at(last);
     output_of_.erase(last);
     stored_.erase(last);
     moves_[root] = std::move(moves);
   }
 
-  // Whether a value has each element of its operand once, and rows of the last dimension as they are.
-  [[nodiscard]] bool keeps_rows(ValueId id) const {
+  // Whether a value has each element of its operand once.
+  [[nodiscard]] bool only_moves(ValueId id) const {
     const Value& value = graph_.at(id);
     if (value.kind != ValueKind::view && value.kind != ValueKind::reshape) return false;
     const Shape& from = graph_.shape(value.operands[0]);
-    if (from.empty() || value.shape.empty() || from.back() != value.shape.back() || numel(from) != numel(value.shape)) return false;
-    if (value.kind == ValueKind::reshape) return true;
-    if (value.map.back().out_dim != static_cast<int>(value.shape.size()) - 1) return false;
+    if (from.empty() || value.shape.empty() || numel(from) != numel(value.shape) || numel(from) == 0) return false;
     std::set<int> taken;
     for (std::size_t d = 0; d < value.map.size(); ++d) {
       const DimMap& map = value.map[d];
@@ -184,6 +183,42 @@ class Planner {
       if (map.out_dim >= 0 && from[d] != value.shape[static_cast<std::size_t>(map.out_dim)]) return false;
     }
     return true;
+  }
+
+  // Whether the first and the last row lie in the output with one small distance from element to element.
+  static bool rows_stay_together(const std::vector<Movement>& moves) {
+    constexpr std::int64_t kFarthest = 4;
+    const Shape& shape = moves.front().from;
+    std::vector<std::int64_t> first(shape.size(), 0), last;
+    for (const auto size : shape) last.push_back(size - 1);
+    std::int64_t distance = 0;
+    for (std::vector<std::int64_t> at : {first, last})
+      for (std::int64_t x = 1; x < shape.back(); ++x) {
+        at.back() = x - 1;
+        const std::int64_t before = moved_position(moves, at);
+        at.back() = x;
+        const std::int64_t here = moved_position(moves, at) - before;
+        if (here < 1 || here > kFarthest || (distance != 0 && here != distance)) return false;
+        distance = here;
+      }
+    return true;
+  }
+
+  static std::int64_t moved_position(const std::vector<Movement>& moves, std::vector<std::int64_t> at) {
+    const auto flat = [](const std::vector<std::int64_t>& index, const Shape& shape) {
+      std::int64_t position = 0;
+      for (std::size_t d = 0; d < shape.size(); ++d) position = position * shape[d] + index[d];
+      return position;
+    };
+    for (const Movement& move : moves) {
+      std::vector<std::int64_t> next(move.to.size(), 0);
+      std::int64_t rest = flat(at, move.from);
+      for (std::size_t d = move.to.size(); move.map.empty() && d-- > 0; rest /= move.to[d]) next[d] = rest % move.to[d];
+      for (std::size_t d = 0; d < move.map.size(); ++d)
+        if (move.map[d].out_dim >= 0) next[static_cast<std::size_t>(move.map[d].out_dim)] = at[d];
+      at = std::move(next);
+    }
+    return flat(at, moves.back().to);
   }
 
   // What a stage's anchor reads: of attention, also queries and keys.

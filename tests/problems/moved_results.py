@@ -17,7 +17,9 @@ class Model(nn.Module):
         moved = torch.tanh(self.windowed(x + 1)).permute(1, 0, 2, 3)
         last = self.windowed(x * 2).permute(0, 2, 3, 1)
         turned = self.line(y).sigmoid().transpose(0, 1)
-        return shuffled, images, images.transpose(0, 1), moved, last, turned, turned.sum(2)
+        pixels = torch.pixel_shuffle(self.windowed(x - 1), 2)
+        apart = self.grouped(x + 2).unflatten(1, (2, 12)).permute(0, 2, 3, 4, 1)
+        return pixels, apart, shuffled, images, images.transpose(0, 1), moved, last, turned, turned.sum(2)
 
 
 def get_inputs():

@@ -285,6 +285,9 @@ TEST(Vectors, StridedAndStreamedMemory) {
     EXPECT_EQ(spread[2 * i + 1], 0.0F);
     EXPECT_EQ(streamed[i], v[i]);
   }
+  std::ranges::fill(spread, -1.0F);
+  kw_scatter(spread.data(), 2, v, 3);
+  for (int i = 0; i < kw_lanes; ++i) EXPECT_EQ(spread[2 * i], i < 3 ? v[i] : -1.0F);
 }
 
 // Far from zero, and with a first block that is far from the others.
