@@ -245,7 +245,8 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   const bool apart = !looped && stage.roots.size() > 1;
   const bool online = !apart && writer.wants("online_softmax") && write_online_softmax(writer, stage, index);
   if (!online && !apart && writer.wants("online_moments")) write_online_moments(writer, stage, index);
-  if (!online && !apart && writer.wants("keep_row_values") && !inner_dims.empty()) {
+  // What reduces a single row is written before the block that would have its values.
+  if (!online && looped && writer.wants("keep_row_values") && !inner_dims.empty()) {
     if (form == InnerForm::any) of_maximum = keep_row_of_maximum(writer, stage, index, inner_dims);
     kept = values_to_keep(writer, stage);
     std::erase(kept, of_maximum);
