@@ -258,7 +258,7 @@ class Rewriting {
   }
 
   void prepare(ValueId id, const std::string& name) {
-    while (graph().at(id).kind == ValueKind::view || graph().at(id).kind == ValueKind::reshape) id = graph().at(id).operands[0];
+    id = behind_views(graph(), id);
     if (is_computed(graph().at(id)) && is_parameter(id)) result_.prepared[id] = name;
   }
 

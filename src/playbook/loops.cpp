@@ -50,6 +50,14 @@ void store_targets(StageWriter& writer, const std::vector<Target>& targets, cons
   }
 }
 
+static void prefetch_knob(StageWriter& writer) { writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048}); }
+
+void ask_ahead(StageWriter& writer) {
+  if (!writer.wants("prefetch_ahead")) return;
+  writer.emitter.prefetch = "KW_PREFETCH";
+  prefetch_knob(writer);
+}
+
 void write_vector_loop(StageWriter& writer, std::int64_t count, const std::string& begin, const std::string& end,
                        const std::function<void(VarId)>& body) {
   Emitter& e = writer.emitter;
@@ -63,10 +71,7 @@ void write_vector_loop(StageWriter& writer, std::int64_t count, const std::strin
   e.open(fmt::format("{3}for (std::int64_t {0} = {1}; {0} + kw_lanes <= {2}; {0} += kw_lanes) {{", e.name(j), begin, end,
                      unroll ? "#pragma GCC unroll kw_unroll\n" : ""),
          {j});
-  if (writer.wants("prefetch_ahead")) {
-    e.prefetch = "KW_PREFETCH";
-    writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048});
-  }
+  ask_ahead(writer);
   body(j);
   e.end_of_row_pass(j);
   e.prefetch.clear();
@@ -140,7 +145,7 @@ void claim_emitted(StageWriter& writer) {
       writer.knob("KW_UNROLL", 4, {2, 4, 8});
       writer.declare("constexpr int kw_unroll = KW_UNROLL;");
     }
-    if (strategy == "prefetch_ahead") writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048});
+    if (strategy == "prefetch_ahead") prefetch_knob(writer);
   }
 }
 

@@ -32,6 +32,9 @@ enum class InnerForm { one_vector, any, scalar };
 void write_inner_loops(StageWriter& writer, const std::vector<Target>& targets, const Index& index, const std::vector<int>& dims,
                        InnerForm form);
 
+// From here on vector loads ask for what comes after them, if that is wanted, until Emitter::prefetch is cleared.
+void ask_ahead(StageWriter& writer);
+
 // The vector loop over [begin, end) of `count` elements, with its rest; `body` gets the variable.
 void write_vector_loop(StageWriter& writer, std::int64_t count, const std::string& begin, const std::string& end,
                        const std::function<void(VarId)>& body);

@@ -245,7 +245,7 @@ class Planner {
   }
 
   void store_behind_views(ValueId id) {
-    while (graph_.at(id).kind == ValueKind::view || graph_.at(id).kind == ValueKind::reshape) id = graph_.at(id).operands[0];
+    id = behind_views(graph_, id);
     if (is_computed(graph_.at(id)) && !is_stored(id) && !is_masked_argument(id)) store(id);
   }
 
@@ -364,8 +364,7 @@ class Planner {
     const ValueKind kind = graph_.at(anchor).kind;
     if (!is_contraction(graph_.at(anchor)) && kind != ValueKind::window) return reduction;
     for (ValueId operand : anchor_operands(anchor)) {
-      while (graph_.at(operand).kind == ValueKind::view || graph_.at(operand).kind == ValueKind::reshape)
-        operand = graph_.at(operand).operands[0];
+      operand = behind_views(graph_, operand);
       if (!is_computed(graph_.at(operand)) || is_stored(operand)) continue;
       bool inside = false;
       reached(operand, [&](const Reached& at) { inside = inside || at.value == reduction; });

@@ -53,7 +53,7 @@ NodeValues read_running_extreme(const NodeReader& node, const std::string& fn) {
 
 // The number that a value is everywhere, if it is one.
 std::optional<double> number_of(const Graph& graph, ValueId id) {
-  while (graph.at(id).kind == ValueKind::view || graph.at(id).kind == ValueKind::reshape) id = graph.at(id).operands[0];
+  id = behind_views(graph, id);
   if (graph.at(id).kind != ValueKind::constant) return std::nullopt;
   return graph.at(id).number;
 }

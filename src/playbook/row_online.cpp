@@ -182,10 +182,7 @@ bool write_online_moments(StageWriter& writer, const Stage& stage, const Index& 
       e.line(fmt::format("const double {0} = double(kw_sum(({1}[0] + {1}[1]) + ({1}[2] + {1}[3]))) + {2};", total, lanes, rest));
       return total;
     };
-    if (writer.wants("prefetch_ahead")) {
-      e.prefetch = "KW_PREFETCH";
-      writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048});
-    }
+    ask_ahead(writer);
     const std::string total = pass("sums", [](const std::string& value, bool) { return value; });
     e.prefetch.clear();
     const std::string mean = e.unique("block_mean");

@@ -57,6 +57,12 @@ ValueId sum_of_kept(const StageWriter& writer, ValueId id, const std::vector<int
   return -1;
 }
 
+Index at_dims(const Index& index, const std::vector<int>& dims) {
+  Index part;
+  for (const int d : dims) part.push_back(index[static_cast<std::size_t>(d)]);
+  return part;
+}
+
 // Memory of the thread's own for a row of a value; none where it would be too much or too little.
 std::optional<Buffer> room_for_row(StageWriter& writer, ValueId id, const std::vector<int>& row_dims) {
   Emitter& e = writer.emitter;
@@ -106,16 +112,12 @@ ValueId keep_row_of_maximum(StageWriter& writer, const Stage& stage, const Index
     });
   if (maxima.size() != 1) return -1;
   const ValueId operand = writer.graph.at(*maxima.begin()).operands[0];
-  Index of_row;
-  for (const int d : stage.row_dims) of_row.push_back(index[static_cast<std::size_t>(d)]);
+  const Index of_row = at_dims(index, stage.row_dims);
   const bool written = writer.attempt([&] {
     const auto buffer = room_for_row(writer, operand, stage.row_dims);
     if (!buffer) return e.set_trouble("no room for a row");
     e.row_copy = {operand, *buffer, false};
-    if (writer.wants("prefetch_ahead")) {
-      e.prefetch = "KW_PREFETCH";
-      writer.knob("KW_PREFETCH", 512, {256, 512, 1024, 2048});
-    }
+    ask_ahead(writer);
     e.emit(*maxima.begin(), of_row);
     e.prefetch.clear();
     if (!e.row_copy.written) e.set_trouble("the row was not written");
@@ -196,9 +198,7 @@ void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::ve
     });
     if (summed < 0) return;
     e.line(fmt::format("{} += kw_sum({});", rest, lanes));
-    Index of_sum;
-    for (const int d : row_dims) of_sum.push_back(index[static_cast<std::size_t>(d)]);
-    e.provide(summed, of_sum, {rest, DType::f32, false});
+    e.provide(summed, at_dims(index, row_dims), {rest, DType::f32, false});
   };
   if (form == InnerForm::scalar || !writer.attempt(loops)) {
     Index parts;
