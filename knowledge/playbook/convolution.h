@@ -30,11 +30,15 @@ static __attribute__((noinline)) void kw_convolution_tile(const float* weights, 
       }
     }
   }
-  if (adds)
+  const auto keep = [&](auto with_earlier) {  // twice in the code, so that the sums never leave the registers
     for (int r = 0; r < rows; ++r)
-      for (int v = 0; v < vectors; ++v) sum[r][v] += kw_load(sums + r * sums_row + v * kw_lanes);
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) kw_store(sums + r * sums_row + v * kw_lanes, sum[r][v]);
+      for (int v = 0; v < vectors; ++v)
+        kw_store(sums + r * sums_row + v * kw_lanes, with_earlier(sum[r][v], sums + r * sums_row + v * kw_lanes));
+  };
+  if (adds)
+    keep([](kw_vec own, const float* earlier) { return own + kw_load(earlier); });
+  else
+    keep([](kw_vec own, const float*) { return own; });
 }
 
 // piece: convolution_line needs: convolution_tile least

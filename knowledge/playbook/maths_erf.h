@@ -52,15 +52,20 @@ KW_INLINE kw_vec kw_erfc(kw_vec x) {
   return x < 0.0f ? 2.0f - tail : tail;
 }
 
-// piece: gelu needs: vec splat abs at_most exp_to_one
-// x times the probability that a normal variable is below x. Twice the probability of a tail is the exponential of a polynomial,
-// to float precision for |x| < 6; from there on, where 1 + erf is 0 in floats, it falls to 0 a little faster than the true one.
+// piece: gelu needs: vec splat abs at_most
+// x times the probability that a normal variable is below x. Twice the probability of a tail is 2 to the power of a polynomial, to
+// float precision for |x| < 6; from there on, where 1 + erf is 0 in floats, it falls to 0 a little faster than the true one.
 KW_INLINE kw_vec kw_gelu(kw_vec x) {
   const kw_vec t = kw_at_most(kw_abs(x), kw_splat(14.0f)), s = t * t, ss = s * s;  // the tail is 0 from there on
   // Short chains, for machines that do several things at once.
-  const kw_vec high = (t * -1.70820371e-08f + 5.17694787e-07f) * s + (t * -6.7416081e-06f + 4.78654583e-05f);
-  const kw_vec middle = (t * -1.76006695e-04f - 3.67006432e-05f) * s + (t * 4.8585725e-03f - 3.63767892e-02f);
-  const kw_vec q = (high * ss + middle) * s + (t * -3.1829977e-01f - 7.97885358e-01f);
-  const kw_vec tail = 0.5f * kw_exp_to_one(q * t);
+  const kw_vec high = (t * -2.46441700e-8f + 7.46875700e-7f) * s + (t * -9.72608450e-6f + 6.90552600e-5f);
+  const kw_vec middle = (t * -2.53924000e-4f - 5.29478350e-5f) * s + (t * 7.00943820e-3f - 5.24806120e-2f);
+  const kw_vec power = ((high * ss + middle) * s + (t * -4.59209500e-1f - 1.15110530f)) * t;
+  const kw_vec shifted = power + 12582912.0f;  // the low bits of the sum are the rounded power
+  const kw_vec r = power - (shifted - 12582912.0f), rr = r * r;
+  const kw_vec upper = r * 1.33990030e-3f + 9.61843900e-3f, lower = r * 5.55033200e-2f + 2.40226480e-1f;
+  const kw_vec root = ((rr * 1.53532590e-4f + upper) * rr + lower) * rr + (r * 6.93147200e-1f + 1.0f);
+  const kw_vec half_tail = root * (kw_vec)(((kw_uvec)shifted << 23) + 0x3f000000u);
+  const kw_vec tail = (kw_vec)((kw_ivec)half_tail & ~(power < -125.0f));
   return x * (x < 0.0f ? tail : 1.0f - tail);
 }

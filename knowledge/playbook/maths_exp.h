@@ -18,14 +18,13 @@ KW_INLINE kw_exp_parts kw_split_exp(kw_vec x) {
   const kw_vec n = shifted - 12582912.0f;
   // The upper part of ln 2 has so few bits that its product with n is exact.
   const kw_vec r = (x - n * 0.693359375f) - n * -2.12194440e-4f, s = r * r;
-  const kw_vec high = r * 1.9875691500e-4f + 1.3981999507e-3f;  // short chains, for machines that do several things at once
-  const kw_vec middle = r * 8.3334519073e-3f + 4.1665795894e-2f;
-  const kw_vec low = r * 1.6666665459e-1f + 5.0000001201e-1f;
-  return {(kw_uvec)shifted, ((high * s + middle) * s + low) * s + r};
+  const kw_vec upper = r * 8.36878084e-3f + 4.16683927e-2f;  // short chains, for machines that do several things at once
+  const kw_vec lower = r * 1.66665196e-1f + 4.99999940e-1f;
+  return {(kw_uvec)shifted, ((s * 1.38144672e-3f + upper) * s + lower) * s + r};
 }
 
 // piece: exp_normal needs: vec exp_parts
-// exp for arguments in [-87, 88], where the result is neither infinite nor denormal; NaN gives NaN.
+// exp for arguments in [-87, 88], where the result is neither infinite nor denormal; infinity for 89, NaN for NaN.
 KW_INLINE kw_vec kw_exp_normal(kw_vec x) {
   const kw_exp_parts e = kw_split_exp(x);
   return (e.expm1 + 1.0f) * (kw_vec)((e.shifted << 23) + 0x3f800000u);
@@ -41,7 +40,7 @@ KW_INLINE kw_vec kw_exp(kw_vec x) {
 }
 
 // piece: exp_to_one needs: vec exp_normal
-// exp for arguments that are not above 0, so that nothing overflows; what would be denormal is 0, NaN gives NaN.
+// exp for arguments that are not above 0 (or 88), so that nothing overflows; what would be denormal is 0, NaN gives NaN.
 KW_INLINE kw_vec kw_exp_to_one(kw_vec x) { return (kw_vec)((kw_ivec)kw_exp_normal(x) & ~(x < -87.3365402f)); }
 
 // piece: exp2 needs: vec splat
@@ -80,16 +79,19 @@ KW_INLINE kw_vec kw_tanh(kw_vec x) {
   return m / (m + 2.0f);
 }
 
-// piece: sigmoid needs: vec exp
-KW_INLINE kw_vec kw_sigmoid(kw_vec x) { return 1.0f / (kw_exp(-x) + 1.0f); }
+// piece: sigmoid needs: vec splat at_most at_least exp_normal
+// Past these exp(-x) counts for nothing, or is infinite.
+KW_INLINE kw_vec kw_sigmoid(kw_vec x) {
+  return 1.0f / (kw_exp_normal(-kw_at_least(kw_at_most(x, kw_splat(87.0f)), kw_splat(-89.0f))) + 1.0f);
+}
 
 // piece: silu needs: vec sigmoid
 KW_INLINE kw_vec kw_silu(kw_vec x) { return x * kw_sigmoid(x); }
 
-// piece: mish needs: vec splat at_most exp
+// piece: mish needs: vec splat at_most exp_to_one
 // x tanh(log(1 + e)) with e = exp(x) is x e (e + 2) / (e (e + 2) + 2): one exponential, no logarithm, no cancellation.
 KW_INLINE kw_vec kw_mish(kw_vec x) {
-  const kw_vec e = kw_exp(kw_at_most(x, kw_splat(20.0f)));  // from there on the quotient is 1
+  const kw_vec e = kw_exp_to_one(kw_at_most(x, kw_splat(20.0f)));  // from there on the quotient is 1
   const kw_vec q = e * (e + 2.0f);
   return x * (q / (q + 2.0f));
 }

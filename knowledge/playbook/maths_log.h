@@ -76,11 +76,11 @@ KW_INLINE kw_vec kw_log1p_finite(kw_vec x) {
 // piece: log1p needs: vec log1p_finite log_edges
 KW_INLINE kw_vec kw_log1p(kw_vec x) { return kw_log_edges(x + 1.0f, kw_log1p_finite(x)); }
 
-// piece: softplus needs: vec abs relu exp
+// piece: softplus needs: vec abs relu exp_to_one
 // log(1 + exp(x)) without overflow: log(1 + e) of e in [0, 1] is twice the inverse hyperbolic tangent of e / (e + 2), which is at
 // most 1/3.
 KW_INLINE kw_vec kw_softplus(kw_vec x) {
-  const kw_vec e = kw_exp(-kw_abs(x)), f = e / (e + 2.0f), s = f * f, twice = f + f;
+  const kw_vec e = kw_exp_to_one(-kw_abs(x)), f = e / (e + 2.0f), s = f * f, twice = f + f;
   const kw_vec p = (s * 1.33899403e-1f + 1.41255015e-1f) * (s * s) + (s * 2.00033619e-1f + 3.33333264e-1f);
   return kw_relu(x) + (twice * (s * p) + twice);
 }

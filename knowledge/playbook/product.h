@@ -8,11 +8,12 @@
 
 // piece: product_tile needs: vec load store
 // rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile,
-// plus what `before` has (if anything), into `tile`. Its rows are tile_row apart. A function of its own: registers are for the sums
-// alone.
+// plus what `before` has (if anything), into `tile`. Its rows are tile_row apart, and asked for early: the sums take longer than
+// they do to come. A function of its own: registers are for the sums alone.
 template <int rows, int vectors, std::int64_t left_row, std::int64_t left_step, std::int64_t right_step, std::int64_t tile_row>
 static __attribute__((noinline)) void kw_product_tile(const float* left, const float* right, std::int64_t steps,
                                                       const float* before, float* tile) {
+  for (int r = 0; r < rows; ++r) __builtin_prefetch(tile + r * tile_row, 1);
   kw_vec sum[rows][vectors];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};
@@ -25,11 +26,15 @@ static __attribute__((noinline)) void kw_product_tile(const float* left, const f
       for (int v = 0; v < vectors; ++v) sum[r][v] += factor * line[v];
     }
   }
-  if (before != nullptr)
+  const auto keep = [&](auto with_before) {  // twice in the code, so that the sums never leave the registers
     for (int r = 0; r < rows; ++r)
-      for (int v = 0; v < vectors; ++v) sum[r][v] += kw_load(before + r * tile_row + v * kw_lanes);
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) kw_store(tile + r * tile_row + v * kw_lanes, sum[r][v]);
+      for (int v = 0; v < vectors; ++v)
+        kw_store(tile + r * tile_row + v * kw_lanes, with_before(sum[r][v], r * tile_row + v * kw_lanes));
+  };
+  if (before != nullptr)
+    keep([&](kw_vec own, std::int64_t at) { return own + kw_load(before + at); });
+  else
+    keep([](kw_vec own, std::int64_t) { return own; });
 }
 
 // piece: utility needs:

@@ -49,13 +49,20 @@ KW_INLINE kw_ivec kw_load_int(const int* p) {
 // piece: store_int needs: vec
 KW_INLINE void kw_store_int(int* p, kw_ivec v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// piece: load_mask needs: vec
+// piece: load_mask needs: vec intrinsics
 // As many bools as there are lanes.
 KW_INLINE kw_mask kw_load_mask(const bool* p) {
+  // g++ takes the bytes apart one by one where it is left to it.
+#if defined(__AVX512F__)
+  return (kw_ivec)_mm512_maskz_cvtepi8_epi32((__mmask16)-1, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))) != 0;
+#elif defined(__AVX2__)
+  return (kw_ivec)_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))) != 0;
+#else
   typedef signed char bytes __attribute__((vector_size(kw_lanes)));
   bytes b;
   __builtin_memcpy(&b, p, sizeof b);
   return __builtin_convertvector(b, kw_ivec) != 0;
+#endif
 }
 
 // piece: stream needs: vec intrinsics
