@@ -355,7 +355,11 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
     for (std::size_t d = 0; d < index.size(); ++d) own = own && (buffer.shape[d] == value.shape[d] || index[d] == buffer.row[d]);
     if (own) return {fmt::format("{}[{}]", buffer.name, row_group.item), buffer.dtype, row_group.vector, depth_of(index)};
   }
-  if (const Buffer* buffer = buffer_of(id)) return load(buffer->name, position_in(*buffer, index), buffer->dtype);
+  if (const Buffer* buffer = buffer_of(id)) {
+    Expr loaded = load(buffer->name, position_in(*buffer, index), buffer->dtype);
+    loaded.depth = std::max(loaded.depth, depth_of(index));  // a row that is kept is another one for each row
+    return loaded;
+  }
   switch (value.kind) {
     case ValueKind::argument: {
       Affine position;
@@ -472,12 +476,18 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
     return {fmt::format("kw_load_part({}, {})", address, part), dtype, true, own_depth};
   }
   need(stride == 1 ? "load" : "gather");
-  if (stride == 1 && !prefetch.empty() && !in_cache.contains(pointer) &&
-      variables_[static_cast<std::size_t>(vector)].depth == depth()) {
+  // What is the same for every row stays in cache after the first one.
+  constexpr std::int64_t kStays = 32 * 1024;
+  const Variable& along = variables_[static_cast<std::size_t>(vector)];
+  const bool stays = position.terms.size() == 1 && along.range.high < kStays;
+  if (stride == 1 && !prefetch.empty() && !stays && !in_cache.contains(pointer) && along.depth == depth()) {
     use("prefetch_ahead");
     line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
   }
-  if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) next_row.loads[vector].insert(address);
+  if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) {
+    auto& loads = next_row.loads[vector];
+    if (const RowLoad own{pointer, position}; std::ranges::find(loads, own) == loads.end()) loads.push_back(own);
+  }
   if (stride == 1 && cuda && !is_aligned(position, vector))
     return {fmt::format("kw_gather({}, 1)", address), dtype, true, own_depth};
   if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
@@ -514,10 +524,24 @@ bool Emitter::is_aligned(const Affine& position, VarId vector) {
 }
 
 void Emitter::end_of_row_pass(VarId along) {
-  const auto loads = next_row.loads.find(along);
-  if (loads == next_row.loads.end() || next_row.passes++ != 1) return;
-  for (const auto& address : loads->second)
-    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, next_row.bytes));
+  if (next_row.first < 0) {
+    if (next_row.loads.contains(along)) next_row.first = along;
+    return;
+  }
+  if (next_row.asked) return;
+  // A pass over what was kept of the row has no loads of its own: those of the first pass are asked for.
+  const bool own = next_row.loads.contains(along);
+  const Variable& first = variables_[static_cast<std::size_t>(next_row.first)];
+  if (!own && variables_[static_cast<std::size_t>(along)].range.high != first.range.high) return;
+  for (const auto& [pointer, position] : next_row.loads.at(own ? along : next_row.first)) {
+    const bool of_row = std::ranges::all_of(position.terms, [&](const auto& term) {
+      return term.first == next_row.first || variables_[static_cast<std::size_t>(term.first)].depth < first.depth;
+    });
+    if (!own && !of_row) continue;
+    const Affine here = own ? position : position - Affine::variable(next_row.first) + Affine::variable(along);
+    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({} + {}) + {});", pointer, text(here), next_row.bytes));
+  }
+  next_row.asked = true;
   use("prefetch_next_row");
 }
 

@@ -162,10 +162,16 @@ class Emitter {
   std::string prefetch;                          // macro of the bytes ahead of vector loads that are asked for early; empty: none
   std::set<std::string> in_cache;                // pointers to what was just written: nothing of them is asked for early
   // Rows that are gone over several times: while the second pass works on what is in cache, the next row is asked for.
+  struct RowLoad {
+    std::string pointer;
+    Affine position;
+    bool operator==(const RowLoad&) const = default;
+  };
   struct NextRow {
-    std::int64_t bytes = 0;                        // from a row to the next one; 0: nothing is asked for
-    int passes = 0;                                // over the row that were written
-    std::map<VarId, std::set<std::string>> loads;  // addresses that depend on the row, by the vector variable of the pass
+    std::int64_t bytes = 0;  // from a row to the next one; 0: nothing is asked for
+    VarId first = -1;        // the vector variable of the first pass
+    bool asked = false;
+    std::map<VarId, std::vector<RowLoad>> loads{};  // what depends on the row, by the vector variable of the pass
   };
   NextRow next_row;
   // A value of which a row is kept while the reduction along it is written, -1: none. Only reductions in vectors do that.

@@ -32,12 +32,17 @@ std::vector<Target> targets_of(const StageWriter& writer, ValueId root, int firs
   return targets;
 }
 
-bool streams_past_cache(const StageWriter& writer, ValueId root) {
+bool large_output(const StageWriter& writer, ValueId root) {
   constexpr std::int64_t kLargeBytes = 4 << 20;
   const Buffer& buffer = writer.buffer(root);
   return writer.wants("stream_stores") && buffer.output && !writer.plan.read_again.contains(root) &&
          !writer.plan.written_over.contains(root) &&
          numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)) >= kLargeBytes;
+}
+
+bool streams_past_cache(const StageWriter& writer, ValueId root) {
+  const bool kept = writer.emitter.buffer_of(root) != nullptr;
+  return large_output(writer, root) && (kept || !writer.plan.read_back.contains(root));
 }
 
 void store_targets(StageWriter& writer, const std::vector<Target>& targets, const Index& index) {

@@ -18,7 +18,9 @@ struct Target {
 // The targets of a root: itself, or the pieces that it joins along a dimension not before `first_inner`.
 std::vector<Target> targets_of(const StageWriter& writer, ValueId root, int first_inner);
 
-// Whether what a root's buffer is filled with goes past the caches: wanted, large, and not read again.
+// Whether what a root's buffer is filled with should go past the caches: wanted, large, and read by no later stage.
+bool large_output(const StageWriter& writer, ValueId root);
+// The same, and no other root of the stage reads it, or these read what was kept of it.
 bool streams_past_cache(const StageWriter& writer, ValueId root);
 
 // Writes an element of each target at an index, in the innermost scope.

@@ -44,7 +44,11 @@ class Planner {
     for (const Stage& stage : plan_.stages)
       for (const ValueId root : stage.roots)
         reached(root, [&](const Reached& at) {
-          if (at.value != root && is_stored(at.value)) plan_.read_again.insert(at.value);
+          if (at.value == root || !is_stored(at.value)) return;
+          const bool own = std::ranges::find(stage.roots, at.value) != stage.roots.end();
+          if (!own) plan_.read_again.insert(at.value);
+          // Where nothing is reduced, all roots of a position are computed together.
+          if (own && (stage.has_reductions || stage.anchor >= 0)) plan_.read_back.insert(at.value);
         });
     return std::move(plan_);
   }

@@ -29,7 +29,8 @@ struct Plan {
   std::vector<Stage> stages;
   std::map<ValueId, Buffer> buffers;  // of all roots; scratch buffers are named by the kernel's text
   std::vector<std::string> fused;     // strategies that shaped the plan: fuse_chain, fuse_row_passes, fuse_epilogue, fuse_prologue
-  std::set<ValueId> read_again;       // roots that some stage reads
+  std::set<ValueId> read_again;       // roots that a later stage reads
+  std::set<ValueId> read_back;        // roots that others of their own stage read
   std::set<ValueId> written_over;     // roots that are written over what their stage reads; known when memory was placed
   std::map<ValueId, Attention> attentions;  // by their results, which are anchors: what is inside has neither memory nor a stage
   std::set<ValueId> from_parameters;        // values that depend on parameters and constants alone

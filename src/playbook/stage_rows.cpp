@@ -172,12 +172,12 @@ void ask_for_later_picks(StageWriter& writer, const Stage& stage, VarId row, con
     });
 }
 
-// Computes a row of a value into memory of the thread's own; what follows reads it there.
-void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::vector<int>& row_dims,
+// Computes a row of a value into memory of the thread's own; what follows reads it there. False: there is no room.
+bool keep_row(StageWriter& writer, ValueId id, const Index& index, const std::vector<int>& row_dims,
               const std::vector<int>& inner_dims, InnerForm form) {
   Emitter& e = writer.emitter;
   const auto room = room_for_row(writer, id, row_dims);
-  if (!room) return;
+  if (!room) return false;
   const Buffer& buffer = *room;
   const std::int64_t count = numel(buffer.shape);
   const Shape inner = shape_of_dims(writer.graph.shape(id), inner_dims);
@@ -209,6 +209,7 @@ void keep_row(StageWriter& writer, ValueId id, const Index& index, const std::ve
   }
   e.materialise(id, buffer);
   writer.use("keep_row_values");
+  return true;
 }
 
 void write_rows(StageWriter& writer, const Stage& stage) {
@@ -238,7 +239,7 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   // Longer rows leave no room for the next one beside them.
   constexpr std::int64_t kMostNextRow = 64 * 1024;
   const std::int64_t row_bytes = work / std::max<std::int64_t>(rows, 1) * 4;
-  if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow) e.next_row = {row_bytes, 0, {}};
+  if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow) e.next_row = {.bytes = row_bytes};
   std::vector<ValueId> kept;
   ValueId of_maximum = -1;
   // Of a single row, what depends on no variable is written before the block: it has to come after what it reads.
@@ -253,6 +254,9 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   }
   for (const ValueId id : kept) keep_row(writer, id, index, stage.row_dims, inner_dims, form);
   for (const ValueId root : stage.roots) {
+    // What goes past the caches is read by the roots after it where it was kept.
+    const bool kept_beside = looped && !inner_dims.empty() && writer.plan.read_back.contains(root) && large_output(writer, root) &&
+                             keep_row(writer, root, index, stage.row_dims, inner_dims, form);
     if (inner_dims.empty()) {
       store_targets(writer, {{root, root, Index(shape.size())}}, index);
     } else {
@@ -264,7 +268,7 @@ void write_rows(StageWriter& writer, const Stage& stage) {
         write_inner_loops(writer, {{root, root, Index(shape.size())}}, index, inner_dims, form);
       }
     }
-    if (root == stage.roots.back()) continue;
+    if (root == stage.roots.back() || kept_beside) continue;
     if (apart) e.close();
     e.materialise(root, writer.buffer(root));
     if (apart) e.open("{");
