@@ -28,7 +28,9 @@ Result<SuiteRequest> request_of(const BenchOptions& options) {
   request.settings.precision = options.precision;
   request.settings.threads = options.threads;
   request.settings.compile = std::ranges::find(options.baselines, "compile") != options.baselines.end();
-  request.settings.scale_to = fmt::format("{}", fmt::join(options.scale_to, ", "));
+  std::vector<std::string> limits = options.scale_to;
+  std::ranges::sort(limits);  // the same limits are the same settings, in whatever order
+  request.settings.scale_to = fmt::format("{}", fmt::join(limits, ", "));
   if (options.time.empty() && options.evaluations > 0) request.settings.seconds = 0;
   if (!options.time.empty()) {
     KW_TRY(request.settings.seconds, seconds_from_text(options.time));
