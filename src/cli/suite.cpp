@@ -1,5 +1,6 @@
 #include "suite/suite.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,12 @@ Result<SuiteRequest> request_of(const BenchOptions& options) {
 Status write_results(const SuiteRecord& suite, const fs::path& folder) {
   KW_CHECK(write_file_atomically(folder / "results.csv", suite_csv(suite)));
   return write_file_atomically(folder / "index.html", suite_page(suite));
+}
+
+// 0: the result goes into a file or a pipe, where nothing has to be left out.
+std::size_t terminal_width() {
+  winsize size{};
+  return ::isatty(1) != 0 && ::ioctl(1, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // What a person sees while it goes on: the live table of the search at hand, and a line for each problem that is done.
@@ -99,14 +106,14 @@ Result<int> run_bench(const BenchOptions& options, Output& output) {
   }
   KW_CHECK(std::move(written));
   KW_CHECK(write_results(outcome.suite, request.results));
-  std::string text = suite_text(outcome.suite, output.paint());
+  std::string text = suite_text(outcome.suite, output.paint(), terminal_width());
   text += fmt::format("\n{}: results.csv, results.json, index.html, kernels/\n", request.results.string());
   const SuiteTotals totals = totals_of(outcome.suite);
   if (outcome.interrupted) text += "interrupted: the same command goes on from here\n";
   output.result(
       text,
       {{"suite", outcome.suite}, {"totals", totals}, {"folder", request.results.string()}, {"interrupted", outcome.interrupted}});
-  return totals.passed == totals.problems ? kPassed : kNotPassed;
+  return outcome.all_passed ? kPassed : kNotPassed;
 }
 
 }  // namespace kw
