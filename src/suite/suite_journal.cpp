@@ -60,8 +60,7 @@ Result<SuiteJournal> SuiteJournal::open(const fs::path& folder, const SuiteRecor
     const std::string hint = anew.empty() ? "use another folder with --out, or begin anew with --again"
                                           : "use another folder with --out, or begin anew with --again and without --only";
     auto there = record_in(journal.file_);
-    if (!there)
-      return bad_input(fmt::format("{}: cannot be read as results ({})", journal.file_.string(), there.error().message), hint);
+    if (!there) return bad_input(fmt::format("{}: is damaged, or no results of a bench", journal.file_.string()), hint);
     if (const std::string other = difference(there->settings, wanted.settings); !other.empty())
       return bad_input(fmt::format("{}: the results there were got with other settings: {}", folder.string(), other), hint);
     if (!there->rows.empty() && !there->machine.empty() && there->machine != wanted.machine)

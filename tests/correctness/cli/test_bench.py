@@ -93,6 +93,10 @@ def test_refuses_what_it_cannot_do(kw, tmp_path, benched):
     assert not (tmp_path / "r").exists(), "what is refused leaves nothing behind"
     assert_refused(kw("bench", "problems", "--out", "../README.md"), "README.md", "--out")
     assert_refused(kw("bench", folder / "set", "--out", folder / "set"), "--out")
+    for damaged in ('{"name": "se', '{"rows": 3}'):
+        (tmp_path / "empty" / "results.json").write_text(damaged)
+        assert_refused(kw("bench", folder / "set", "--out", tmp_path / "empty"), "damaged", "--again")
+        assert (tmp_path / "empty" / "results.json").read_text() == damaged, "it may be mended by hand"
 
 
 def planted(folder, names, settings) -> pathlib.Path:
