@@ -218,6 +218,14 @@ TEST(SuiteJournal, AFolderThatCannotBeWrittenIsBadInput) {
   EXPECT_NE(refused.error().hint.find("--out"), std::string::npos);
 }
 
+TEST(SuiteJournal, ReadsResultsThatDoNotSayASize) {
+  SuiteRecord record = wanted();
+  record.under_way = SuiteUnderWay{"level1/2_a", "h", "12", "", 1, 3};
+  Json json = record;
+  json["under_way"].erase("scaling");
+  EXPECT_EQ(json.get<SuiteRecord>().under_way->run, "12");
+}
+
 TEST(SuiteJournal, KeepsMessagesThatAreNoText) {
   const TempFolder home = folder();
   {
