@@ -37,25 +37,28 @@ class Number:
 
 
 def _whole(node: ast.expr) -> int | None:
-    """The value of 4096, 16 * 1024 or 2 ** 20."""
+    """The value of 4096, 16 * 1024, 2 ** 20 or 1 << 20."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Pow, ast.Add, ast.FloorDiv)):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Pow, ast.LShift, ast.Add, ast.FloorDiv)):
         left, right = _whole(node.left), _whole(node.right)
-        if left is None or right is None or (isinstance(node.op, ast.Pow) and not 0 <= right <= 64):
+        if left is None or right is None or (isinstance(node.op, (ast.Pow, ast.LShift)) and not 0 <= right <= 64):
             return None
         if isinstance(node.op, ast.FloorDiv):
             return left // right if right else None
-        return {ast.Mult: int.__mul__, ast.Pow: int.__pow__, ast.Add: int.__add__}[type(node.op)](left, right)
+        return {ast.Mult: int.__mul__, ast.Pow: int.__pow__, ast.LShift: int.__lshift__, ast.Add: int.__add__}[type(node.op)](left, right)
     return None
 
 
 def numbers_of(source: bytes) -> list[Number]:
     found = []
     for statement in ast.parse(source).body:
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
             continue
-        target, value = statement.targets[0], statement.value
         pairs = [(target, value)]
         if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
             pairs = zip(target.elts, value.elts) if len(target.elts) == len(value.elts) else []
@@ -219,6 +222,15 @@ class Search:
         return ", ".join(f"{number.name} {number.value} -> {value}" for number, value in self.chosen.items())
 
 
+def excess(path: pathlib.Path, source: bytes, seconds: float, limit_bytes: float) -> str:
+    """By what it is too big, in words; empty: it fits."""
+    size = sizes_of(path, source).bytes
+    if limit_bytes and size > limit_bytes:
+        return f"its tensors need {size / 2**20:.3g} MiB"
+    taken = seconds_of(path, source) if seconds else 0.0
+    return f"a call takes {taken * 1e3:.3g} ms" if taken > seconds > 0 else ""
+
+
 def scale(file: str, seconds: float, limit_bytes: float, progress) -> dict:
     path = pathlib.Path(file)
     load_problem(file)  # what is wrong with it is told as always
@@ -229,15 +241,20 @@ def scale(file: str, seconds: float, limit_bytes: float, progress) -> dict:
     except OracleError as error:
         return unchanged | {"reason": f"its sizes cannot be told without running it: {error.message}"}
     if not batches:
-        return unchanged | {"reason": "no number in it is a batch and nothing else"}
+        much = excess(path, source, seconds, limit_bytes)
+        return unchanged | {"reason": f"{much}, but no number in it is a batch and nothing else" if much else ""}
     search = Search(path, source, (seconds, limit_bytes), progress)
+    reason = ""
     for number in batches:
         if search.choose(number) > 1:
             break  # a further one is needed only where this one is not enough
+    else:
+        much = excess(path, search.text({}), seconds, limit_bytes)
+        reason = f"even so {much}" if much else ""
     if not search.chosen:
         return unchanged
     try:
         text = search.text({}).decode()
     except UnicodeDecodeError:
         raise bad_problem(f"{path}: is not in UTF-8", "save it in UTF-8") from None
-    return {"source": text, "changes": search.changes(), "reason": ""}
+    return {"source": text, "changes": search.changes(), "reason": reason}

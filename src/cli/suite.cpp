@@ -1,5 +1,6 @@
 #include "suite/suite.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +29,9 @@ Result<SuiteRequest> request_of(const BenchOptions& options) {
   request.settings.precision = options.precision;
   request.settings.threads = options.threads;
   request.settings.compile = std::ranges::find(options.baselines, "compile") != options.baselines.end();
-  request.settings.scale_to = fmt::format("{}", fmt::join(options.scale_to, ", "));
+  std::vector<std::string> limits = options.scale_to;
+  std::ranges::sort(limits);  // the same limits are the same settings, in whatever order
+  request.settings.scale_to = fmt::format("{}", fmt::join(limits, ", "));
   if (options.time.empty() && options.evaluations > 0) request.settings.seconds = 0;
   if (!options.time.empty()) {
     KW_TRY(request.settings.seconds, seconds_from_text(options.time));
@@ -45,6 +48,12 @@ Result<SuiteRequest> request_of(const BenchOptions& options) {
 Status write_results(const SuiteRecord& suite, const fs::path& folder) {
   KW_CHECK(write_file_atomically(folder / "results.csv", suite_csv(suite)));
   return write_file_atomically(folder / "index.html", suite_page(suite));
+}
+
+// 0: the result goes into a file or a pipe, where nothing has to be left out.
+std::size_t terminal_width() {
+  winsize size{};
+  return ::isatty(1) != 0 && ::ioctl(1, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // What a person sees while it goes on: the live table of the search at hand, and a line for each problem that is done.
@@ -97,14 +106,14 @@ Result<int> run_bench(const BenchOptions& options, Output& output) {
   }
   KW_CHECK(std::move(written));
   KW_CHECK(write_results(outcome.suite, request.results));
-  std::string text = suite_text(outcome.suite, output.paint());
+  std::string text = suite_text(outcome.suite, output.paint(), terminal_width());
   text += fmt::format("\n{}: results.csv, results.json, index.html, kernels/\n", request.results.string());
   const SuiteTotals totals = totals_of(outcome.suite);
   if (outcome.interrupted) text += "interrupted: the same command goes on from here\n";
   output.result(
       text,
       {{"suite", outcome.suite}, {"totals", totals}, {"folder", request.results.string()}, {"interrupted", outcome.interrupted}});
-  return totals.passed == totals.problems ? kPassed : kNotPassed;
+  return outcome.all_passed ? kPassed : kNotPassed;
 }
 
 }  // namespace kw

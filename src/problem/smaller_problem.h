@@ -8,7 +8,7 @@ namespace kw {
 struct SmallerProblem {
   fs::path file;        // the problem's own where nothing was changed
   std::string changes;  // "batch 4096 -> 64"; empty: nothing was changed
-  std::string why_not;  // where something should have been
+  std::string why_not;  // where something, or more, should have been
   [[nodiscard]] bool is_smaller() const { return !changes.empty(); }
 };
 

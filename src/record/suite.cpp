@@ -9,7 +9,7 @@ KW_JSON_FIELDS(SuiteComparison, speedup, interval)
 KW_JSON_FIELDS(SuiteRow, problem, hash, outcome, message, scaling, run, author, kernel, zone, eager, compile, seconds,
                share_of_ceiling, evaluations, spent_seconds)
 KW_JSON_FIELDS(SuiteSettings, search, seconds, evaluations, seed, precision, threads, compile, scale_to)
-KW_JSON_FIELDS(SuiteUnderWay, problem, hash, run, sessions, evaluations)
+KW_JSON_FIELDS(SuiteUnderWay, problem, hash, run, scaling, sessions, evaluations)
 
 void to_json(Json& json, const SuiteRecord& suite) {
   json = Json{{"name", suite.name},         {"settings", suite.settings},
@@ -27,7 +27,10 @@ void from_json(const Json& json, SuiteRecord& suite) {
   json.at("rows").get_to(suite.rows);
   json.at("skipped").get_to(suite.skipped);
   suite.under_way.reset();
-  if (!json.at("under_way").is_null()) suite.under_way = json.at("under_way").get<SuiteUnderWay>();
+  if (json.at("under_way").is_null()) return;
+  Json under_way{{"scaling", ""}};  // results may lie there that do not say it
+  under_way.update(json.at("under_way"));
+  suite.under_way = under_way.get<SuiteUnderWay>();
 }
 
 namespace {
@@ -50,17 +53,20 @@ SuiteMeans means_of(const SuiteRecord& suite, SuiteComparison SuiteRow::*baselin
   means.geometric = std::exp(means.geometric / static_cast<double>(speedups.size()));
   std::sort(speedups.begin(), speedups.end());
   const std::size_t middle = speedups.size() / 2;
-  means.median = speedups.size() % 2 == 1 ? speedups[middle] : std::sqrt(speedups[middle - 1] * speedups[middle]);
+  means.median = speedups.size() % 2 == 1 ? speedups[middle] : (speedups[middle - 1] + speedups[middle]) / 2;
   return means;
 }
 
-Json json_of(const SuiteMeans& means) {
+Json json_of(const SuiteMeans& means, SuiteComparison SuiteRow::*baseline) {
   const auto name = [](const SuiteRow* row) { return row != nullptr ? Json(row->problem) : Json(); };
+  const auto speedup = [&](const SuiteRow* row) { return row != nullptr ? (row->*baseline).speedup : 0.0; };
   return {{"count", means.count},
           {"geometric_mean", means.geometric},
           {"median", means.median},
           {"slowest", name(means.slowest)},
-          {"fastest", name(means.fastest)}};
+          {"slowest_speedup", speedup(means.slowest)},
+          {"fastest", name(means.fastest)},
+          {"fastest_speedup", speedup(means.fastest)}};
 }
 
 }  // namespace
@@ -95,8 +101,8 @@ void to_json(Json& json, const SuiteTotals& totals) {
               {"done", totals.done},
               {"passed", totals.passed},
               {"fast", std::move(fast)},
-              {"over_eager", json_of(totals.eager)},
-              {"over_compile", json_of(totals.compile)},
+              {"over_eager", json_of(totals.eager, &SuiteRow::eager)},
+              {"over_compile", json_of(totals.compile, &SuiteRow::compile)},
               {"compile_over_eager", totals.compile_over_eager}};
 }
 

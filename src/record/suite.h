@@ -34,6 +34,8 @@ struct SuiteRow {
   double spent_seconds = 0;
 
   [[nodiscard]] bool passed() const { return outcome == "passed"; }
+  // A win is an interval above 1; so is a loss one below it.
+  [[nodiscard]] bool loses_to_eager() const { return passed() && eager.speedup > 0 && eager.interval.high < 1; }
   // The share of the same ceiling that eager reaches; 0: not known.
   [[nodiscard]] double eager_share() const { return eager.speedup > 0 ? share_of_ceiling / eager.speedup : 0; }
 };
@@ -57,6 +59,7 @@ struct SuiteUnderWay {
   std::string problem;
   std::string hash;
   std::string run;               // empty: not yet begun
+  std::string scaling;           // what its row will say of its size
   int sessions = 0;              // that were at it since its run last got further
   std::int64_t evaluations = 0;  // how far that is
 };

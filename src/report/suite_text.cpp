@@ -1,5 +1,7 @@
 #include "report/suite_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +12,6 @@
 namespace kw {
 namespace {
 
-constexpr double kSlower = 0.995;  // than eager: then a row says who reaches which ceiling
-
 std::string with_interval(const SuiteComparison& comparison) {
   if (comparison.speedup <= 0) return "-";
   return fmt::format("{} ({:.2f} to {:.2f})", times(comparison.speedup), comparison.interval.low, comparison.interval.high);
@@ -19,17 +19,67 @@ std::string with_interval(const SuiteComparison& comparison) {
 
 std::string percent(double share) { return share > 0 ? fmt::format("{:.0f}%", share * 100) : "-"; }
 
-std::string table_of(const SuiteRecord& suite, const Paint& paint) {
-  TextTable table({"problem", "verdict", "vs eager", "vs compile", "a call", "ceiling", "by", "tried"}, {4, 5, 7});
+enum Column : std::size_t { kProblem, kVerdict, kEager, kCompile, kCall, kCeiling, kAuthor, kTried };
+constexpr const char* kTitles[] = {"problem", "verdict", "vs eager", "vs compile", "a call", "ceiling", "by", "tried"};
+constexpr Column kLeftOut[] = {kTried, kAuthor, kCall, kCeiling};  // in this order, where a terminal is narrow
+// The number of a problem and how it begins; with hardly any room, its number alone.
+constexpr std::size_t kShortName = 20, kShortestName = 12;
+
+std::string cut(const std::string& name, std::size_t most) { return name.size() <= most ? name : name.substr(0, most - 2) + ".."; }
+
+std::string table_with(const SuiteRecord& suite, const Paint& paint, const std::vector<Column>& columns, std::size_t longest_name) {
+  std::vector<std::string> titles;
+  std::set<std::size_t> numbers;
+  for (const Column column : columns) {
+    if (column == kCall || column == kCeiling || column == kTried) numbers.insert(titles.size());
+    titles.emplace_back(kTitles[column]);
+  }
+  TextTable table(std::move(titles), std::move(numbers));
   for (const SuiteRow& row : suite.rows) {
-    table.add({row.problem, row.outcome, with_interval(row.eager), with_interval(row.compile),
-               row.passed() ? human_seconds(row.seconds) : "-", percent(row.share_of_ceiling),
-               row.author.empty() ? "-" : row.author, fmt::format("{}", row.evaluations)});
-    table.paint_last(1, row.passed());
-    if (row.eager.interval.low > 1) table.paint_last(2, true);
-    if (row.eager.speedup > 0 && row.eager.interval.high < 1) table.paint_last(2, false);
+    const std::string all[] = {cut(row.problem, longest_name),
+                               row.outcome,
+                               with_interval(row.eager),
+                               with_interval(row.compile),
+                               row.passed() ? human_seconds(row.seconds) : "-",
+                               percent(row.share_of_ceiling),
+                               row.author.empty() ? "-" : row.author,
+                               fmt::format("{}", row.evaluations)};
+    std::vector<std::string> cells;
+    for (const Column column : columns) cells.push_back(all[column]);
+    table.add(std::move(cells));
+    table.paint_last(kVerdict, row.passed());
+    if (row.eager.interval.low > 1) table.paint_last(kEager, true);
+    if (row.loses_to_eager()) table.paint_last(kEager, false);
   }
   return table.text(paint);
+}
+
+std::size_t width_of(std::string_view table) {
+  std::size_t widest = 0;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = std::min(table.find('\n', begin), table.size());
+    widest = std::max(widest, end - begin);
+    begin = end + 1;
+  }
+  return widest;
+}
+
+std::string table_of(const SuiteRecord& suite, const Paint& paint, std::size_t width) {
+  std::vector<Column> columns{kProblem, kVerdict, kEager, kCompile, kCall, kCeiling, kAuthor, kTried};
+  std::size_t longest_name = kShortName;
+  for (const SuiteRow& row : suite.rows) longest_name = std::max(longest_name, row.problem.size());
+  const auto excess = [&] {
+    const std::size_t wide = width_of(table_with(suite, {}, columns, longest_name));
+    return width > 0 && wide > width ? wide - width : 0;
+  };
+  const auto cut_names = [&](std::size_t least) {
+    longest_name = std::max(least, longest_name - std::min(longest_name, excess()));
+  };
+  cut_names(kShortName);
+  for (const Column column : kLeftOut)
+    if (excess() > 0) std::erase(columns, column);
+  cut_names(kShortestName);
+  return table_with(suite, paint, columns, longest_name);
 }
 
 std::string means_text(const char* name, const SuiteMeans& means, SuiteComparison SuiteRow::*baseline) {
@@ -59,7 +109,7 @@ std::string remarks_text(const SuiteRecord& suite, const Paint& paint) {
   std::string text;
   for (const SuiteRow& row : suite.rows) {
     if (!row.passed()) text += fmt::format("  {}: {}\n", row.problem, paint.bad(row.message));
-    if (row.passed() && row.eager.speedup < kSlower && row.share_of_ceiling > 0)
+    if (row.loses_to_eager() && row.share_of_ceiling > 0)
       text += fmt::format("  {}: eager is faster: it reaches {} of the ceiling ({}), this kernel {}\n", row.problem,
                           percent(row.eager_share()), row.zone, percent(row.share_of_ceiling));
     if (!row.scaling.empty()) text += fmt::format("  {}: {}\n", row.problem, row.scaling);
@@ -85,8 +135,8 @@ std::string suite_line(const SuiteRow& row, const Paint& paint) {
                             human_duration(row.spent_seconds));
 }
 
-std::string suite_text(const SuiteRecord& suite, const Paint& paint) {
-  std::string text = suite.rows.empty() ? "" : table_of(suite, paint) + "\n";
+std::string suite_text(const SuiteRecord& suite, const Paint& paint, std::size_t width) {
+  std::string text = suite.rows.empty() ? "" : table_of(suite, paint, width) + "\n";
   text += totals_text(suite);
   return text + remarks_text(suite, paint);
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/json.h"
 
 namespace kw {
 namespace {
@@ -22,23 +23,37 @@ bool is_hidden(const fs::path& path) {
   return name.starts_with(".") || name.starts_with("_");
 }
 
-Status look_in(const fs::path& folder, const fs::path& root, ProblemFolder& found) {
+// Names of files may be any bytes; those in records are text.
+std::string in_utf8(const std::string& name) {
+  return Json::parse(Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
+// Smaller problems that a bench wrote are in its results; they are no problems of this folder.
+bool has_results(const fs::path& folder) {
+  std::error_code gone;
+  return fs::exists(folder / "results.json", gone) &&
+         (fs::exists(folder / "problems", gone) || fs::exists(folder / "kernels", gone));
+}
+
+void look_in(const fs::path& folder, const fs::path& root, ProblemFolder& found) {
   for (const auto& entry : entries_of(folder)) {
     std::error_code gone;
     if (is_hidden(entry.path())) continue;
     if (entry.is_directory(gone)) {
-      if (!entry.is_symlink(gone)) KW_CHECK(look_in(entry.path(), root, found));
+      if (!entry.is_symlink(gone) && !has_results(entry.path())) look_in(entry.path(), root, found);
       continue;
     }
     if (entry.path().extension() != ".py") continue;
-    const std::string name = entry.path().lexically_relative(root).replace_extension().string();
-    KW_TRY(const std::string text, read_file(entry.path()));
-    if (is_problem(text))
-      found.problems.push_back({name, entry.path(), sha256(text)});
-    else
+    const std::string raw = entry.path().lexically_relative(root).replace_extension().string();
+    const std::string name = in_utf8(raw);
+    const auto text = read_file(entry.path());
+    if (!text)
+      found.problems.push_back({name, entry.path(), "", text.error().message});
+    else if (!is_problem(*text))
       found.skipped.push_back(name + ".py");
+    else
+      found.problems.push_back({name, entry.path(), sha256(*text), name == raw ? "" : "its name is not in UTF-8: give it another"});
   }
-  return {};
 }
 
 }  // namespace
@@ -74,14 +89,17 @@ Result<ProblemFolder> problems_in(const fs::path& folder) {
   std::error_code gone;
   ProblemFolder found;
   if (fs::is_regular_file(folder, gone)) {
+    if (folder.extension() != ".py")
+      return bad_input(fmt::format("{}: is neither a folder nor a Python file", folder.string()),
+                       "name a folder of problems, such as problems/level1");
     KW_TRY(const std::string text, read_file(folder));
-    found.problems.push_back({folder.stem().string(), folder, sha256(text)});
+    found.problems.push_back({folder.stem().string(), folder, sha256(text), ""});
     return found;
   }
   if (!fs::is_directory(folder, gone))
     return bad_input(fmt::format("{}: there is no such folder", folder.string()),
                      "name a folder of problems, such as problems/level1");
-  KW_CHECK(look_in(folder, folder, found));
+  look_in(folder, folder, found);
   if (found.problems.empty())
     return bad_input(fmt::format("{}: has no problems in it", folder.string()),
                      "a problem is a Python file with a class Model, get_inputs() and get_init_inputs()");

@@ -12,6 +12,7 @@ struct FolderProblem {
   std::string name;  // its path within the folder, without .py
   fs::path file;
   std::string hash;  // of its text
+  std::string flaw;  // why it cannot be searched at all, in a sentence; empty: nothing is known against it
 };
 
 struct ProblemFolder {
@@ -19,7 +20,8 @@ struct ProblemFolder {
   std::vector<std::string> skipped;     // Python files that are no problems
 };
 
-// All of its folders; a single file is a folder with one problem. Bad input: not there, or no problem in it.
+// All of its folders but those with results of an earlier bench; a single file is a folder with one problem. A file that cannot
+// be read is a problem with a flaw: nobody knows that it is none. Bad input: not there, or no problem in it.
 Result<ProblemFolder> problems_in(const fs::path& folder);
 
 // The last part of its path, however that was written: problems/level1/ is level1, and . is what it stands for.

@@ -35,7 +35,11 @@ Result<ScaleLimits> scale_limits(const std::vector<std::string>& words) {
     if (failure != std::errc() || unit == units().end() || !std::isfinite(number) || number <= 0)
       return bad_input(fmt::format("--scale-to {} is neither a length of time nor a size", word),
                        "write it as 100ms, 2GiB or 500MB");
-    (unit->second.is_time ? limits.seconds : limits.bytes) = number * unit->second.factor;
+    double& limit = unit->second.is_time ? limits.seconds : limits.bytes;
+    if (limit > 0)
+      return bad_input(fmt::format("--scale-to {} is a second {}", word, unit->second.is_time ? "length of time" : "size"),
+                       "give one of each kind at most, such as --scale-to 100ms --scale-to 2GiB");
+    limit = number * unit->second.factor;
   }
   return limits;
 }
@@ -45,7 +49,9 @@ Result<ScaledProblem> scaled_problem(OracleClient& oracle, const fs::path& file,
   if (!limits.any()) return ScaledProblem{file, ""};
   KW_TRY(SmallerProblem smaller,
          smaller_problem(oracle, "scale", file, {{"seconds", limits.seconds}, {"bytes", limits.bytes}}, target));
-  if (smaller.is_smaller()) return ScaledProblem{std::move(smaller.file), std::move(smaller.changes)};
+  if (smaller.is_smaller())
+    return ScaledProblem{std::move(smaller.file),
+                         smaller.why_not.empty() ? smaller.changes : smaller.changes + "; " + smaller.why_not};
   return ScaledProblem{file, smaller.why_not.empty() ? "" : "as it is: " + smaller.why_not};
 }
 

@@ -19,7 +19,7 @@ Result<ScaleLimits> scale_limits(const std::vector<std::string>& words);
 
 struct ScaledProblem {
   fs::path file;      // the problem's own where nothing was changed
-  std::string words;  // what was changed, or why nothing could be; empty: there was no need
+  std::string words;  // what was changed, or why nothing (or not enough) could be; empty: there was no need
 };
 
 // Writes the smaller problem to `target`, if there is one.

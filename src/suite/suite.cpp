@@ -1,8 +1,10 @@
 #include "suite/suite.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/duration.h"
 #include "machine/machine_cache.h"
@@ -26,8 +28,10 @@ class Suite {
 
   Result<SuiteOutcome> whole() {
     KW_TRY(const ProblemFolder folder, problems_in(request_.folder));
+    KW_TRY(const std::vector<std::string> names, wanted_in(folder));
     KW_TRY(machine_, this_machine({}));
-    KW_TRY(SuiteJournal journal, SuiteJournal::open(request_.results, blank(folder), request_.again));
+    KW_TRY(SuiteJournal journal,
+           SuiteJournal::open(request_.results, blank(folder), request_.again ? names : std::vector<std::string>()));
     std::vector<const FolderProblem*> open;
     for (const FolderProblem& problem : folder.problems)
       if (is_wanted(problem.name, request_.only) && journal.row_of(problem.name, problem.hash) == nullptr) open.push_back(&problem);
@@ -37,10 +41,28 @@ class Suite {
       ++position_;
       KW_CHECK(judge(*problem, journal));
     }
-    return SuiteOutcome{journal.record(), stop_};
+    const auto has_passed = [&](const std::string& name) {
+      return std::ranges::any_of(journal.record().rows, [&](const SuiteRow& row) { return row.problem == name && row.passed(); });
+    };
+    return SuiteOutcome{journal.record(), std::ranges::all_of(names, has_passed), stop_};
   }
 
  private:
+  // Looked at before anything is written: a word that fits nothing is a slip, and results among the problems would become some.
+  [[nodiscard]] Result<std::vector<std::string>> wanted_in(const ProblemFolder& folder) const {
+    std::error_code gone;
+    if (fs::equivalent(request_.folder, request_.results, gone))
+      return bad_input(fmt::format("{}: results cannot lie in the folder of the problems itself", request_.results.string()),
+                       "use another folder with --out");
+    std::vector<std::string> names;
+    for (const FolderProblem& problem : folder.problems)
+      if (is_wanted(problem.name, request_.only)) names.push_back(problem.name);
+    if (names.empty())
+      return bad_input(fmt::format("{}: no problem has {} in its name", request_.folder.string(), fmt::join(request_.only, " or ")),
+                       fmt::format("the first of its {} is {}", folder.problems.size(), folder.problems[0].name));
+    return names;
+  }
+
   [[nodiscard]] SuiteRecord blank(const ProblemFolder& folder) const {
     SuiteRecord record;
     record.name = name_of_folder(request_.folder);
@@ -68,6 +90,9 @@ class Suite {
       row.outcome = "error";
       row.message =
           fmt::format("the program was ended {} times at this problem before a kernel was done; it is left out", kMostSessions);
+    } else if (!problem.flaw.empty()) {
+      row.outcome = "error";
+      row.message = problem.flaw;
     } else {
       const auto begin = std::chrono::steady_clock::now();
       KW_TRY(const bool is_done, search(problem, under_way, journal, row));
@@ -83,35 +108,47 @@ class Suite {
   Result<bool> search(const FolderProblem& problem, const SuiteUnderWay& under_way, SuiteJournal& journal, SuiteRow& row) {
     const auto failed = [&](const Error& error) {
       row.outcome = "error";
-      row.message = error.message;
+      row.message = error.hint.empty() ? error.message : fmt::format("{}; try: {}", error.message, error.hint);
     };
-    say(journal, problem.name, request_.scale.any() ? "looking for its size" : "starting", nullptr, nullptr);
-    auto scaled = scaled_problem(oracle_, problem.file, request_.scale, request_.results / "problems" / (problem.name + ".py"));
-    if (!scaled) {
-      failed(scaled.error());
+    auto outcome = run_of(problem, under_way, journal, row);
+    KW_CHECK(std::exchange(journal_failure_, {}));
+    // What fails while it is being ended says nothing about the problem: Ctrl-C reaches the processes that work for it, too.
+    if (stop_ && (!outcome || outcome->run.state != "done")) {
+      KW_CHECK(journal.pause());
+      return false;
+    }
+    if (!outcome) {
+      failed(outcome.error());
       return true;
     }
-    row.scaling = scaled->words;
+    KW_CHECK(journal.add_torch(outcome->run.torch_version));
+    KW_CHECK(fill(*outcome, row));
+    return true;
+  }
+
+  // The run that is under way goes on with the size that it has: by the clock, it would be another each time.
+  Result<RunOutcome> run_of(const FolderProblem& problem, const SuiteUnderWay& under_way, SuiteJournal& journal, SuiteRow& row) {
     Status noted;
     const auto watch = [&](const RunProgress& progress) {
       if (noted.ok() && !progress.run->id.empty()) noted = journal.note(progress.run->id, progress.evaluations);
       say(journal, problem.name, "", &progress, nullptr);
     };
-    auto outcome = run_search(request_for(scaled->file, under_way.run), watch, stop_);
-    if (!outcome && !under_way.run.empty())  // the run may be gone from the archive, or not be what it was
-      outcome = run_search(request_for(scaled->file, ""), watch, stop_);
-    KW_CHECK(std::move(noted));
-    if (!outcome) {
-      failed(outcome.error());
-      return !stop_;
+    const auto whole = [&](const fs::path& file, const std::string& resume) -> Result<RunOutcome> {
+      auto outcome = run_search(request_for(file, resume), watch, stop_);
+      if (!noted.ok()) journal_failure_ = noted;
+      return outcome;
+    };
+    if (!under_way.run.empty()) {
+      row.scaling = under_way.scaling;
+      auto resumed = whole("", under_way.run);
+      if (resumed || stop_) return resumed;  // otherwise the run may be gone from the archive, or not be what it was
     }
-    if (stop_ && outcome->run.state != "done") {
-      KW_CHECK(journal.pause());
-      return false;
-    }
-    KW_CHECK(journal.set_torch(outcome->run.torch_version));
-    KW_CHECK(fill(*outcome, row));
-    return true;
+    say(journal, problem.name, request_.scale.any() ? "looking for its size" : "starting", nullptr, nullptr);
+    KW_TRY(const ScaledProblem scaled,
+           scaled_problem(oracle_, problem.file, request_.scale, request_.results / "problems" / (problem.name + ".py")));
+    row.scaling = scaled.words;
+    if (Status kept = journal.scaled(row.scaling); !kept.ok()) journal_failure_ = std::move(kept);
+    return whole(scaled.file, "");
   }
 
   [[nodiscard]] RunRequest request_for(const fs::path& file, const std::string& resume) const {
@@ -169,6 +206,7 @@ class Suite {
   const std::atomic<bool>& stop_;
   OracleClient oracle_;  // for the sizes of problems; searches have their own
   Machine machine_;
+  Status journal_failure_;  // of a step within a search
   std::size_t position_ = 0, count_ = 0;
 };
 

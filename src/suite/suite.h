@@ -17,7 +17,7 @@ struct SuiteRequest {
   SuiteSettings settings;
   ScaleLimits scale;
   std::vector<std::string> only;  // search only problems with one of these in their names; empty: all
-  bool again = false;             // forget what an earlier session left there
+  bool again = false;             // forget what an earlier session left there of them
   bool unsafe_no_sandbox = false;
 };
 
@@ -32,6 +32,7 @@ struct SuiteProgress {
 
 struct SuiteOutcome {
   SuiteRecord suite;
+  bool all_passed = false;  // of the problems that were asked for
   bool interrupted = false;
 };
 

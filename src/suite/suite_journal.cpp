@@ -1,6 +1,11 @@
 #include "suite/suite_journal.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +21,9 @@ Result<SuiteRecord> record_in(const fs::path& file) {
   return read_fields(file.string(), [&] { return json.get<SuiteRecord>(); });
 }
 
+// The folder is the user's choice, so that its troubles are, too.
+Error unusable(const Error& error) { return bad_input(error.message, "choose a folder that can be written with --out"); }
+
 }  // namespace
 
 std::string difference(const SuiteSettings& there, const SuiteSettings& wanted) {
@@ -26,25 +34,46 @@ std::string difference(const SuiteSettings& there, const SuiteSettings& wanted) 
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-Result<SuiteJournal> SuiteJournal::open(const fs::path& folder, const SuiteRecord& wanted, bool again) {
-  KW_CHECK(make_folders(folder));
-  SuiteJournal journal(folder / kFile, wanted);
+Result<FolderLock> FolderLock::acquire(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Some file systems have no locks: there, people must see to it themselves.
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return FolderLock(descriptor);
+  ::close(descriptor);
+  return bad_input(fmt::format("{}: another bench is at work in this folder", folder.string()),
+                   "wait for it, or use another folder with --out");
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<SuiteJournal> SuiteJournal::open(const fs::path& folder, const SuiteRecord& wanted, const std::vector<std::string>& anew) {
+  if (const Status made = make_folders(folder); !made.ok()) return unusable(made.error());
+  KW_TRY(FolderLock lock, FolderLock::acquire(folder));
+  SuiteJournal journal(std::move(lock), folder / kFile, wanted);
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const bool all_anew = std::ranges::all_of(wanted.problems, [&](const std::string& name) { return is_in(anew, name); });
   std::error_code gone;
-  if (!again && fs::exists(journal.file_, gone)) {
+  if (!all_anew && fs::exists(journal.file_, gone)) {
+    const std::string hint = anew.empty() ? "use another folder with --out, or begin anew with --again"
+                                          : "use another folder with --out, or begin anew with --again and without --only";
     auto there = record_in(journal.file_);
-    if (!there)
-      return bad_input(fmt::format("{}: cannot be read as results ({})", journal.file_.string(), there.error().message),
-                       "use another folder with --out, or begin anew with --again");
+    if (!there) return bad_input(fmt::format("{}: is damaged, or no results of a bench", journal.file_.string()), hint);
     if (const std::string other = difference(there->settings, wanted.settings); !other.empty())
-      return bad_input(fmt::format("{}: the results there were got with other settings: {}", folder.string(), other),
-                       "use another folder with --out, or begin anew with --again");
-    // Rows of problems that are not in the folder any more say nothing about it.
-    journal.record_.under_way = there->under_way;
+      return bad_input(fmt::format("{}: the results there were got with other settings: {}", folder.string(), other), hint);
+    if (!there->rows.empty() && !there->machine.empty() && there->machine != wanted.machine)
+      return bad_input(fmt::format("{}: the results there were got on another machine: {} there, {} here", folder.string(),
+                                   there->machine, wanted.machine),
+                       hint);
+    if (there->under_way && !is_in(anew, there->under_way->problem)) journal.record_.under_way = there->under_way;
     journal.record_.torch_version = there->torch_version;
+    // Rows of problems that are not in the folder any more say nothing about it.
     for (SuiteRow& row : there->rows)
-      if (std::ranges::find(wanted.problems, row.problem) != wanted.problems.end()) journal.record_.rows.push_back(std::move(row));
+      if (is_in(wanted.problems, row.problem) && !is_in(anew, row.problem)) journal.record_.rows.push_back(std::move(row));
   }
-  KW_CHECK(journal.save());
+  if (const Status saved = journal.save(); !saved.ok()) return unusable(saved.error());
   return journal;
 }
 
@@ -56,8 +85,14 @@ const SuiteRow* SuiteJournal::row_of(const std::string& problem, const std::stri
 
 Status SuiteJournal::begin(const std::string& problem, const std::string& hash) {
   if (!record_.under_way || record_.under_way->problem != problem || record_.under_way->hash != hash)
-    record_.under_way = SuiteUnderWay{problem, hash, "", 0, 0};
+    record_.under_way = SuiteUnderWay{problem, hash, "", "", 0, 0};
   ++record_.under_way->sessions;
+  return save();
+}
+
+Status SuiteJournal::scaled(const std::string& words) {
+  if (!record_.under_way || record_.under_way->scaling == words) return {};
+  record_.under_way->scaling = words;
   return save();
 }
 
@@ -86,12 +121,16 @@ Status SuiteJournal::end(SuiteRow row) {
   return save();
 }
 
-Status SuiteJournal::set_torch(const std::string& version) {
-  if (record_.torch_version == version) return {};
-  record_.torch_version = version;
+Status SuiteJournal::add_torch(const std::string& version) {
+  std::string& all = record_.torch_version;
+  if (fmt::format(", {}, ", all).find(fmt::format(", {}, ", version)) != std::string::npos) return {};
+  all += (all.empty() ? "" : ", ") + version;
   return save();
 }
 
-Status SuiteJournal::save() const { return write_file_atomically(file_, Json(record_).dump(1) + "\n"); }
+// Messages quote compilers and kernels, which need not write UTF-8.
+Status SuiteJournal::save() const {
+  return write_file_atomically(file_, Json(record_).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
 
 }  // namespace kw

@@ -67,6 +67,8 @@ def batch_names(path) -> list[str]:
     (plain("rows, columns = 64, 32", "x[0].sum()", "torch.rand(rows, columns)"), ["rows"]),
     (plain("seq_len, batch = 64, 32", "x[0] * 2", "torch.rand(seq_len, batch, 4)"), ["batch"]),
     (plain("rows = 16 * 1024", "x[0] * 2", "torch.rand(rows, 4)"), ["rows"]),
+    (plain("rows = 1 << 14", "x[0] * 2", "torch.rand(rows, 4)"), ["rows"]),
+    (plain("rows: int = 64", "x[0] * 2", "torch.rand(rows, 4)"), ["rows"]),
     (plain("dim = 64", "x[0] * 2", "torch.rand(dim, 4)"), []),
 ])
 def test_batches_are_told_from_sizes_that_mean_something(saved, text, expected):
@@ -99,6 +101,17 @@ def test_time_limits_shrink_the_batch(saved):
     asked = []
     result = scale(str(saved(CONV)), 1e-9, 0, asked.append)
     assert result["changes"] == "batch_size 64 -> 1" and asked
+
+
+def test_a_batch_of_one_that_is_too_big_still_says_so(saved):
+    assert "even so a call takes" in scale(str(saved(CONV)), 1e-9, 0, lambda text: None)["reason"]
+    result = scale(str(saved(CONV)), 0, 100, lambda text: None)
+    assert result["changes"] == "batch_size 64 -> 1" and "even so its tensors need" in result["reason"]
+
+
+def test_what_fits_needs_no_batch(saved):
+    text = plain("N = 64", "x[0] @ x[1]", "torch.rand(N, N), torch.rand(N, N)")
+    assert scale(str(saved(text)), 30.0, 1e9, lambda text: None)["reason"] == ""
 
 
 def test_what_has_no_batch_says_so(saved):

@@ -8,7 +8,7 @@ function suiteAnswer(suite, totals) {
   const mean = totals.over_eager;
   const settings = suite.settings;
   const headline = (figure, text, kind = "") => h("div", { class: `headline ${kind}` }, h("b", {}, figure), h("span", {}, text));
-  const means = (each) => [`geometric mean over ${plural(each.count, "problem")} that passed`, h("br"), h("em", {}, `median ${times(each.median)}; slowest ${each.slowest}, fastest ${each.fastest}`)];
+  const means = (each) => [`geometric mean over ${plural(each.count, "problem")} that passed`, h("br"), h("em", {}, `median ${times(each.median)}; slowest ${each.slowest} (${times(each.slowest_speedup)}), fastest ${each.fastest} (${times(each.fastest_speedup)})`)];
   return h("section", { class: "answer" },
     h("div", { class: "title" }, h("h1", {}, suite.name), h("p", {}, [plural(totals.problems, "problem"), totals.done < totals.problems ? `${totals.done} done` : null, suite.machine, suite.torch_version ? `PyTorch ${suite.torch_version}` : null].filter(Boolean).join(", "))),
     h("div", { class: "result" },
@@ -84,7 +84,7 @@ class SuiteTable {
 
   row(row) {
     const compared = (each) => (isCompared(each) ? [times(each.speedup), h("span", { class: "soft" }, ` ${range(each.interval.low, each.interval.high)}`)] : "–");
-    const remarks = [row.message, row.scaling, isSolved(row) && row.eager.speedup > 0 && row.eager.speedup < 0.995 && row.share_of_ceiling > 0 ? `eager reaches ${percent(row.share_of_ceiling / row.eager.speedup)} of the ceiling (${row.zone})` : ""].filter(Boolean);
+    const remarks = [row.message, row.scaling, isSolved(row) && isCompared(row.eager) && row.eager.interval.high < 1 && row.share_of_ceiling > 0 ? `eager is faster: it reaches ${percent(row.share_of_ceiling / row.eager.speedup)} of the ceiling (${row.zone}), this kernel ${percent(row.share_of_ceiling)}` : ""].filter(Boolean);
     return h("tr", {}, h("td", { class: "col-problem" }, row.kernel ? h("a", { href: row.kernel.split("/").map(encodeURIComponent).join("/") }, row.problem) : row.problem, remarks.map((text) => h("span", { class: "remark" }, text))),
       h("td", { class: "col-outcome" }, h("span", { class: `badge ${isSolved(row) ? "passed" : "failed"}` }, row.outcome)), h("td", { class: `col-eager ${row.eager.interval.low > 1 ? "won" : ""}` }, compared(row.eager)),
       h("td", { class: "col-compile" }, compared(row.compile)), h("td", { class: "col-seconds" }, secondsText(row.seconds)), h("td", { class: "col-share_of_ceiling" }, isSolved(row) ? percent(row.share_of_ceiling) : "–"),

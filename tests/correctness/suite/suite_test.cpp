@@ -69,8 +69,35 @@ TEST(ProblemFolder, OneFileIsAFolderWithOneProblem) {
   EXPECT_EQ(found->problems[0].name, "7_x");
 }
 
+TEST(ProblemFolder, WhatCannotBeReadOrNamedIsAProblemWithAFlaw) {
+  const TempFolder home = folder();
+  put(home.path() / "1_a.py", kProblem);
+  put(home.path() / "3_caf\xe9.py", kProblem);
+  fs::create_symlink("nowhere.py", home.path() / "2_gone.py");
+  const auto found = problems_in(home.path());
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->problems.size(), 3u);
+  EXPECT_EQ(found->problems[0].flaw, "");
+  EXPECT_NE(found->problems[1].flaw.find("2_gone.py"), std::string::npos);
+  EXPECT_EQ(found->problems[2].name, "3_caf\xef\xbf\xbd");  // U+FFFD: records are text
+  EXPECT_NE(found->problems[2].flaw.find("UTF-8"), std::string::npos);
+}
+
+TEST(ProblemFolder, ResultsOfABenchAreNoProblems) {
+  const TempFolder home = folder();
+  put(home.path() / "level1/1_a.py", kProblem);
+  put(home.path() / "level1-bench/problems/1_a.py", kProblem);
+  put(home.path() / "level1-bench/results.json", "{}");
+  const auto found = problems_in(home.path());
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->problems.size(), 1u);
+  EXPECT_EQ(found->problems[0].name, "level1/1_a");
+}
+
 TEST(ProblemFolder, SaysWhatIsMissing) {
   const TempFolder home = folder();
+  put(home.path() / "notes.md", kProblem);
+  EXPECT_EQ(problems_in(home.path() / "notes.md").error().kind, ErrorKind::bad_input);
   EXPECT_EQ(problems_in(home.path() / "none").error().kind, ErrorKind::bad_input);
   EXPECT_NE(problems_in(home.path()).error().message.find("no problems"), std::string::npos);
 }
@@ -78,14 +105,14 @@ TEST(ProblemFolder, SaysWhatIsMissing) {
 TEST(SuiteJournal, KeepsRowsInTheOrderOfTheProblems) {
   const TempFolder home = folder();
   {
-    auto journal = SuiteJournal::open(home.path(), wanted(), false);
+    auto journal = SuiteJournal::open(home.path(), wanted(), {});
     ASSERT_TRUE(journal) << journal.error().message;
     for (const char* name : {"level2/1_c", "level1/2_a"}) {
       ASSERT_TRUE(journal->begin(name, "h"));
       ASSERT_TRUE(journal->end(row(name, 2)));
     }
   }
-  auto again = SuiteJournal::open(home.path(), wanted(), false);
+  auto again = SuiteJournal::open(home.path(), wanted(), {});
   ASSERT_TRUE(again);
   ASSERT_EQ(again->record().rows.size(), 2u);
   EXPECT_EQ(again->record().rows[0].problem, "level1/2_a");
@@ -97,13 +124,15 @@ TEST(SuiteJournal, KeepsRowsInTheOrderOfTheProblems) {
 TEST(SuiteJournal, RemembersTheRunUnderWay) {
   const TempFolder home = folder();
   {
-    auto journal = SuiteJournal::open(home.path(), wanted(), false);
+    auto journal = SuiteJournal::open(home.path(), wanted(), {});
     ASSERT_TRUE(journal->begin("level1/2_a", "h"));
+    ASSERT_TRUE(journal->scaled("rows 64 -> 8"));
     ASSERT_TRUE(journal->note("12", 0));
   }
-  auto again = SuiteJournal::open(home.path(), wanted(), false);
+  auto again = SuiteJournal::open(home.path(), wanted(), {});
   ASSERT_TRUE(again->record().under_way);
   EXPECT_EQ(again->record().under_way->run, "12");
+  EXPECT_EQ(again->record().under_way->scaling, "rows 64 -> 8");
   ASSERT_TRUE(again->begin("level1/2_a", "h"));
   EXPECT_EQ(again->record().under_way->sessions, 2);
   ASSERT_TRUE(again->note("12", 3));  // it got further: earlier sessions are forgiven
@@ -116,15 +145,103 @@ TEST(SuiteJournal, RemembersTheRunUnderWay) {
 
 TEST(SuiteJournal, RefusesResultsOfOtherSettings) {
   const TempFolder home = folder();
-  ASSERT_TRUE(SuiteJournal::open(home.path(), wanted(), false));
+  ASSERT_TRUE(SuiteJournal::open(home.path(), wanted(), {}));
   SuiteRecord other = wanted();
   other.settings.seconds = 5;
-  const auto refused = SuiteJournal::open(home.path(), other, false);
+  const auto refused = SuiteJournal::open(home.path(), other, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("seconds 60.0 there, 5.0 now"), std::string::npos) << refused.error().message;
-  EXPECT_TRUE(SuiteJournal::open(home.path(), other, true));
+  EXPECT_TRUE(SuiteJournal::open(home.path(), other, other.problems));
   put(home.path() / "results.json", "{\"rows\": 3}");
-  EXPECT_EQ(SuiteJournal::open(home.path(), other, false).error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(SuiteJournal::open(home.path(), other, {}).error().kind, ErrorKind::bad_input);
+}
+
+TEST(SuiteJournal, HasItsFolderAlone) {
+  const TempFolder home = folder();
+  {
+    const auto first = SuiteJournal::open(home.path(), wanted(), {});
+    ASSERT_TRUE(first);
+    const auto second = SuiteJournal::open(home.path(), wanted(), {});
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find("another bench"), std::string::npos) << second.error().message;
+  }
+  EXPECT_TRUE(SuiteJournal::open(home.path(), wanted(), {}));
+}
+
+TEST(SuiteJournal, ForgetsOnlyWhatIsSearchedAnew) {
+  const TempFolder home = folder();
+  {
+    auto journal = SuiteJournal::open(home.path(), wanted(), {});
+    for (const char* name : {"level1/2_a", "level1/10_b"}) {
+      ASSERT_TRUE(journal->begin(name, "h"));
+      ASSERT_TRUE(journal->end(row(name, 2)));
+    }
+    ASSERT_TRUE(journal->begin("level2/1_c", "h"));
+  }
+  const std::vector<std::string> anew{"level1/2_a"};
+  {
+    const auto journal = SuiteJournal::open(home.path(), wanted(), anew);
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->row_of("level1/2_a", "h"), nullptr);
+    EXPECT_NE(journal->row_of("level1/10_b", "h"), nullptr);
+    EXPECT_TRUE(journal->record().under_way);
+  }
+  SuiteRecord other = wanted();
+  other.settings.seconds = 5;
+  EXPECT_EQ(SuiteJournal::open(home.path(), other, anew).error().kind, ErrorKind::bad_input);  // the others' rows would be lost
+}
+
+TEST(SuiteJournal, RefusesResultsOfAnotherMachineAndNamesEveryPyTorch) {
+  const TempFolder home = folder();
+  SuiteRecord here = wanted();
+  here.machine = "a CPU, 2 cores";
+  {
+    auto journal = SuiteJournal::open(home.path(), here, {});
+    for (const char* version : {"2.9.0", "2.9.0", "2.9"}) ASSERT_TRUE(journal->add_torch(version));
+    EXPECT_EQ(journal->record().torch_version, "2.9.0, 2.9");
+    ASSERT_TRUE(journal->begin("level1/2_a", "h"));
+    ASSERT_TRUE(journal->end(row("level1/2_a", 2)));
+  }
+  SuiteRecord other = here;
+  other.machine = "another CPU, 64 cores";
+  const auto refused = SuiteJournal::open(home.path(), other, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("another CPU, 64 cores"), std::string::npos) << refused.error().message;
+}
+
+TEST(SuiteJournal, AFolderThatCannotBeWrittenIsBadInput) {
+  const TempFolder home = folder();
+  put(home.path() / "file", "");
+  const auto refused = SuiteJournal::open(home.path() / "file", wanted(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(refused.error().hint.find("--out"), std::string::npos);
+}
+
+TEST(SuiteJournal, ReadsResultsThatDoNotSayASize) {
+  SuiteRecord record = wanted();
+  record.under_way = SuiteUnderWay{"level1/2_a", "h", "12", "", 1, 3};
+  Json json = record;
+  json["under_way"].erase("scaling");
+  EXPECT_EQ(json.get<SuiteRecord>().under_way->run, "12");
+}
+
+TEST(SuiteJournal, KeepsMessagesThatAreNoText) {
+  const TempFolder home = folder();
+  {
+    auto journal = SuiteJournal::open(home.path(), wanted(), {});
+    SuiteRow failed = row("level1/2_a", 0);
+    failed.message = "the compiler says \xff";
+    ASSERT_TRUE(journal->begin("level1/2_a", "h"));
+    ASSERT_TRUE(journal->end(failed));
+  }
+  EXPECT_TRUE(SuiteJournal::open(home.path(), wanted(), {}));
+}
+
+TEST(SuiteTotals, TheMedianOfAnEvenCountIsHalfwayBetweenTheMiddleTwo) {
+  SuiteRecord suite = wanted();
+  suite.rows = {row("level1/2_a", 8), row("level1/10_b", 2)};
+  EXPECT_DOUBLE_EQ(totals_of(suite).eager.median, 5);  // as spreadsheets count
 }
 
 TEST(SuiteTotals, CountProblemsThatDidNotPass) {
@@ -152,6 +269,7 @@ TEST(ScaleLimits, AreTimesAndSizes) {
   EXPECT_DOUBLE_EQ(both->seconds, 0.1);
   EXPECT_DOUBLE_EQ(both->bytes, 2147483648.0);
   EXPECT_FALSE(scale_limits({})->any());
+  EXPECT_EQ(scale_limits({"100ms", "1s"}).error().kind, ErrorKind::bad_input);
   for (const char* wrong : {"", "100", "ms", "-1s", "0s", "2 GiB", "nans", "1e999s", "5parsecs"})
     EXPECT_EQ(scale_limits({wrong}).error().kind, ErrorKind::bad_input) << wrong;
 }
