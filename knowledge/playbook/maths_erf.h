@@ -58,9 +58,9 @@ KW_INLINE kw_vec kw_erfc(kw_vec x) {
 KW_INLINE kw_vec kw_gelu(kw_vec x) {
   const kw_vec t = kw_at_most(kw_abs(x), kw_splat(14.0f)), s = t * t, ss = s * s;  // the tail is 0 from there on
   // Short chains, for machines that do several things at once.
-  const kw_vec high = (t * -2.46441700e-8f + 7.46875700e-7f) * s + (t * -9.72608450e-6f + 6.90552600e-5f);
-  const kw_vec middle = (t * -2.53924000e-4f - 5.29478350e-5f) * s + (t * 7.00943820e-3f - 5.24806120e-2f);
-  const kw_vec power = ((high * ss + middle) * s + (t * -4.59209500e-1f - 1.15110530f)) * t;
+  const kw_vec high = (t * -2.00266665e-8f + 6.28965893e-7f) * s + (t * -8.45873819e-6f + 6.15991739e-5f);
+  const kw_vec middle = (t * -2.27777957e-4f - 1.08732289e-4f) * s + (t * 7.08030397e-3f - 5.25307171e-2f);
+  const kw_vec power = ((high * ss + middle) * s + (t * -4.59192455e-1f - 1.15110719f)) * t;
   const kw_vec shifted = power + 12582912.0f;  // the low bits of the sum are the rounded power
   const kw_vec r = power - (shifted - 12582912.0f), rr = r * r;
   const kw_vec upper = r * 1.33990030e-3f + 9.61843900e-3f, lower = r * 5.55033200e-2f + 2.40226480e-1f;
