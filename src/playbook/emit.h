@@ -242,6 +242,14 @@ class Emitter {
   Expr emit_view(const Value& value, const Index& index);
   Expr emit_pad(const Value& value, const Index& index);
   Expr emit_concat(const Value& value, const Index& index);
+  // One operand of a concatenation, the index in it (which may lie outside), and the position along the seams where it ends.
+  struct Joined {
+    ValueId operand = -1;
+    Index index;
+    std::int64_t end = 0;
+  };
+  // From the operand in which the element lies, if all of them are in memory; false: not like that.
+  bool load_joined(const std::vector<Joined>& parts, const Affine& along, Expr& result);
   Expr emit_gather(const Value& value, const Index& index);
   // Lanes picked by positions that are side by side in memory; false: not like that.
   bool emit_pick(const Value& value, const Index& index, Expr& result);

@@ -533,35 +533,4 @@ Expr Emitter::emit_pad(const Value& value, const Index& index) {
                value.dtype);
 }
 
-Expr Emitter::emit_concat(const Value& value, const Index& index) {
-  const auto dim = static_cast<std::size_t>(value.dims[0]);
-  const Range range = range_of(index[dim], ranges());
-  Expr result;
-  std::int64_t offset = 0;
-  bool first = true;
-  for (const ValueId operand : value.operands) {
-    const std::int64_t size = graph_.shape(operand)[dim];
-    const bool reached = range.high >= offset && range.low < offset + size;
-    const bool whole = range.low >= offset && range.high < offset + size;
-    offset += size;
-    if (!reached) continue;
-    Index inner = index;
-    inner[dim] = index[dim] - Affine(offset - size);
-    if (whole) return emit(operand, inner);
-    if (varies({index[dim]})) set_trouble("a seam within a vector");
-    const std::string at = "(" + text(inner[dim]) + ")";
-    at_depth(depth_of({index[dim]}), [&] {
-      inner[dim] = Affine::variable(define("at", fmt::format("{0} < 0 ? 0 : {0} < {1} ? {0} : {1} - 1", at, size), {0, size - 1}));
-    });
-    const Expr part = emit(operand, inner);
-    if (first) {
-      result = part;
-    } else {
-      result = apply("where", {{fmt::format("({} >= 0)", at), DType::boolean, false, depth_of(index)}, part, result}, value.dtype);
-    }
-    first = false;
-  }
-  return result;
-}
-
 }  // namespace kw

@@ -166,6 +166,18 @@ ValueId contract_pair(Graph& graph, ValueId a, std::string left, ValueId b, std:
   return permuted_to(graph, result, have, out);
 }
 
+// Letters for the dimensions that "..." stands for, of which the operand with most of them has `count`: digits, which no equation
+// has.
+std::string with_letters(std::string own, std::size_t count, std::size_t rank) {
+  const auto dots = own.find("...");
+  if (dots == std::string::npos) return own;
+  const std::size_t named = own.size() - 3;
+  if (rank < named || rank - named > count) throw ReadError{"einsum's equation does not fit its operands"};
+  std::string letters;
+  for (std::size_t i = count - (rank - named); i < count; ++i) letters += static_cast<char>('0' + i);
+  return own.replace(dots, 3, letters);
+}
+
 NodeValues read_einsum(const NodeReader& node) {
   std::string equation = node.string(0);
   std::erase(equation, ' ');
@@ -175,28 +187,41 @@ NodeValues read_einsum(const NodeReader& node) {
   for (const char c : inputs) {
     if (c == ',') {
       labels.emplace_back();
-    } else if (c == '.') {
-      throw ReadError{"an ellipsis in einsum"};
     } else {
       labels.back() += c;
     }
   }
+  const auto tensors = node.tensors(1);
+  if (tensors.size() != labels.size()) throw ReadError{"einsum's equation does not fit its operands"};
+  Graph& graph = node.graph;
+  std::size_t unnamed = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (const std::size_t rank = graph.shape(tensors[i]).size();
+        labels[i].find("...") != std::string::npos && rank + 3 > labels[i].size())
+      unnamed = std::max(unnamed, rank + 3 - labels[i].size());
+  if (unnamed > 10) throw ReadError{"more than ten dimensions behind an ellipsis in einsum"};
+  std::map<char, std::int64_t> sizes;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const Shape& shape = graph.shape(tensors[i]);
+    labels[i] = with_letters(labels[i], unnamed, shape.size());
+    for (std::size_t d = 0; d < std::min(shape.size(), labels[i].size()); ++d)
+      if (sizes.emplace(labels[i][d], shape[d]).first->second != shape[d]) throw ReadError{"einsum that broadcasts a dimension"};
+  }
   std::string out;
   if (arrow != std::string::npos) {
     out = equation.substr(arrow + 2);
+    out = with_letters(out, unnamed, out.find("...") == std::string::npos ? out.size() : out.size() - 3 + unnamed);
   } else {
+    for (std::size_t i = 0; i < unnamed; ++i) out += static_cast<char>('0' + i);
     std::map<char, int> seen;
     for (const auto& own : labels)
       for (const char c : own) ++seen[c];
     for (const auto& [c, count] : seen)
-      if (count == 1) out += c;
+      if (count == 1 && out.find(c) == std::string::npos) out += c;
   }
   for (const auto& own : labels)
     for (const char c : own)
       if (std::ranges::count(own, c) > 1) throw ReadError{"a letter twice in one operand of einsum"};
-  const auto tensors = node.tensors(1);
-  if (tensors.size() != labels.size()) throw ReadError{"einsum's equation does not fit its operands"};
-  Graph& graph = node.graph;
   ValueId value = tensors[0];
   std::string have = labels[0];
   for (std::size_t i = 1; i < tensors.size(); ++i) {

@@ -199,11 +199,19 @@ class DenseProduct {
           const std::string batch = to.unique("item");
           if (batches > 1) to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; ++{0}) {{", batch, batches));
           const std::string first = to.unique("first");
-          to.open(names.say(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += $block_depth) {{", first, facts_.depth)));
+          std::string begin = "0", end = fmt::format("{}", facts_.depth);
+          if (parts_.split) {  // blocks begin anew with each part, as they do where they are read
+            begin = to.unique("begin");
+            to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += {2}) {{", begin, facts_.depth, parts_.depth));
+            end = to.unique("end");
+            to.line(fmt::format("const std::int64_t {} = kw_least({} + {}, {});", end, begin, parts_.depth, facts_.depth));
+          }
+          to.open(names.say(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += $block_depth) {{", first, begin, end)));
           const std::string item = batches > 1 ? batch + ", " : "";
           const std::string offset = batches > 1 ? fmt::format("({} * {} + {})", batch, facts_.depth, first) : first;
-          to.line(names.say(fmt::format("{}({}{}, kw_least($block_depth, {} - {}), 0, {}, {} + {} * {});", pack, item, first,
-                                        facts_.depth, first, panel.operand.extent, name, offset, padded)));
+          to.line(names.say(fmt::format("{}({}{}, kw_least($block_depth, {} - {}), 0, {}, {} + {} * {});", pack, item, first, end,
+                                        first, panel.operand.extent, name, offset, padded)));
+          if (parts_.split) to.close();
           to.close();
           if (batches > 1) to.close();
           to.close();

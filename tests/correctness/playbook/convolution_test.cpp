@@ -209,5 +209,41 @@ TEST(ConvolutionFeatures, SayWhatKindItIs) {
   EXPECT_EQ(features["product_k"], 6);
 }
 
+// A convolution of x, y and z side by side: a line of its input comes from one of them, not from all.
+TEST(Convolution, ReadsEachLineFromTheJoinedTensorThatHasIt) {
+  ProblemDescription problem = square_problem();
+  Json& nodes = problem.graph["nodes"];
+  problem.inputs.clear();
+  Json parts = Json::array();
+  Json joined = Json::array();
+  for (const auto& [name, channels] : std::vector<std::pair<std::string, std::int64_t>>{{"x", 4}, {"y", 5}, {"z", 7}}) {
+    const Shape shape{2, channels, 28, 28};
+    problem.inputs.push_back(argument_of(name, shape, TensorKind::input));
+    Json placeholder = nodes[0];
+    placeholder["name"] = placeholder["tensor"] = name;
+    placeholder["shape"] = shape;
+    parts.push_back({{"ref", name}});
+    joined.push_back(placeholder);
+  }
+  joined.push_back(nodes[1]);
+  joined.push_back({{"name", "all"},
+                    {"op", "aten.cat.default"},
+                    {"args", Json::array({{{"list", parts}}, {{"const", 1}}})},
+                    {"kwargs", Json::object()},
+                    {"shape", Shape{2, 16, 28, 28}},
+                    {"dtype", "float32"},
+                    {"kind", "call"}});
+  Json convolution = nodes[2];
+  convolution["name"] = "result";
+  convolution["args"][0] = {{"ref", "all"}};
+  joined.push_back(convolution);
+  problem.graph = {{"nodes", joined}, {"outputs", Json::array({"result"})}};
+
+  const Kernel kernel = convolution_kernel(problem, {"convolution_tile", "explicit_vectors", "fuse_chain", "fuse_prologue"});
+  EXPECT_NE(kernel.source.find("kw_load(joined"), std::string::npos) << kernel.source;
+  for (const char* load : {"kw_load(x ", "kw_load(y ", "kw_load(z "})
+    EXPECT_EQ(kernel.source.find(load), std::string::npos) << load;
+}
+
 }  // namespace
 }  // namespace kw
