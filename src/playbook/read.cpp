@@ -67,10 +67,9 @@ const Json* NodeReader::keyword(const std::string& name) const {
   return found == node.at("kwargs").end() ? nullptr : &*found;
 }
 
-bool NodeReader::is_none(std::size_t position) const {
-  const Json& given = argument(position);
-  return given.is_null() || (given.contains("const") && given["const"].is_null());
-}
+static bool is_none_entry(const Json& given) { return given.is_null() || (given.contains("const") && given["const"].is_null()); }
+
+bool NodeReader::is_none(std::size_t position) const { return is_none_entry(argument(position)); }
 
 bool NodeReader::is_tensor(std::size_t position) const { return argument(position).contains("ref"); }
 
@@ -133,7 +132,8 @@ std::vector<ValueId> NodeReader::tensors(std::size_t position) const {
   const Json& given = argument(position);
   if (!given.contains("list")) throw ReadError{fmt::format("argument {} is no list of tensors", position)};
   std::vector<ValueId> all;
-  for (const auto& item : given["list"]) all.push_back(value_of(item));
+  for (const auto& item : given["list"])
+    if (!is_none_entry(item)) all.push_back(value_of(item));
   return all;
 }
 

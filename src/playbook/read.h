@@ -35,9 +35,9 @@ class NodeReader {
   [[nodiscard]] bool boolean(std::size_t position) const;
   [[nodiscard]] std::string string(std::size_t position) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::size_t position) const;  // a list, or one number
-  [[nodiscard]] std::vector<ValueId> tensors(std::size_t position) const;
-  [[nodiscard]] int dim(std::size_t position, std::size_t rank) const;  // negative ones counted from the end
-  [[nodiscard]] const Json& argument(std::size_t position) const;       // raw
+  [[nodiscard]] std::vector<ValueId> tensors(std::size_t position) const;        // those of a list; None among them is left out
+  [[nodiscard]] int dim(std::size_t position, std::size_t rank) const;           // negative ones counted from the end
+  [[nodiscard]] const Json& argument(std::size_t position) const;                // raw
   [[nodiscard]] const Json* keyword(const std::string& name) const;
   [[nodiscard]] Shape shape() const;                                    // of the result
   [[nodiscard]] DType dtype() const;                                    // of the result

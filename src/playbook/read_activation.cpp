@@ -98,6 +98,18 @@ NodeValues read_threshold(const NodeReader& node) {
   return {t.where(t.greater(node.tensor(0), node.number(1)), node.tensor(0), t.number(node.number(2)))};
 }
 
+NodeValues read_hardshrink(const NodeReader& node) {
+  const Terms t = terms_of(node);
+  const ValueId x = node.tensor(0);
+  const ValueId small = t.graph.pointwise("le", {t.one("abs", x), t.number(node.number(1))}, DType::boolean);
+  return {t.where(small, t.number(0), x)};
+}
+NodeValues read_softshrink(const NodeReader& node) {
+  const Terms t = terms_of(node);
+  const double bound = node.number(1);
+  return {t.two("sub", node.tensor(0), t.clamp(node.tensor(0), -bound, bound))};
+}
+
 NodeValues read_glu(const NodeReader& node) {
   const Terms t = terms_of(node);
   const ValueId x = node.tensor(0);
@@ -127,6 +139,8 @@ constexpr OpRow kActivationOps[] = {
     {"aten.softplus.default", read_softplus},
     {"aten.log_sigmoid.default", read_log_sigmoid},
     {"aten.threshold.default", read_threshold},
+    {"aten.hardshrink.default", read_hardshrink},
+    {"aten.softshrink.default", read_softshrink},
     {"aten.glu.default", read_glu},
 };
 

@@ -74,27 +74,42 @@ NodeValues read_index_select(const NodeReader& node) {
   return {select_along(graph, table, graph.cast(node.tensor(2), DType::i64), node.dim(1, graph.shape(table).size()))};
 }
 
-// x[i], x[i, j]: tensors of whole numbers for the leading dimensions, which then count as one.
+// x[i], x[:, i], x[i, j]: tensors of whole numbers for neighbouring dimensions, which then count as one.
 NodeValues read_index(const NodeReader& node) {
   Graph& graph = node.graph;
   const ValueId table = node.tensor(0);
-  for (const Json& entry : node.argument(1).at("list"))
-    if (!entry.contains("ref")) throw ReadError{"indexing by a tensor behind a colon; index_select says the same and is known"};
   const Shape shape = graph.shape(table);
-  ValueId row = -1;
-  std::size_t taken = 0;
-  for (const ValueId given : node.tensors(1)) {
-    if (graph.dtype(given) == DType::boolean) throw ReadError{"indexing by a mask: the result's size depends on its values"};
-    const ValueId index = counted_from_either_end(graph, given, shape[taken]);
-    if (row >= 0) row = graph.pointwise("mul", {row, graph.constant(static_cast<double>(shape[taken]), DType::i64)}, DType::i64);
-    row = row < 0 ? index : graph.pointwise("add", {row, index}, DType::i64);
-    ++taken;
+  std::size_t first = 0, end = 0, at = 0;  // of the dimensions that are picked from
+  for (const Json& entry : node.argument(1).at("list")) {
+    ++at;
+    if (!entry.contains("ref")) continue;
+    if (end != 0 && end + 1 != at) throw ReadError{"indexing by tensors with a colon between them"};
+    if (end == 0) first = at - 1;
+    end = at;
   }
-  Shape rows(shape.begin() + static_cast<std::ptrdiff_t>(taken), shape.end());
-  std::int64_t leading = 1;
-  for (std::size_t d = 0; d < taken; ++d) leading *= shape[d];
-  rows.insert(rows.begin(), leading);
-  return {pick_rows(graph, graph.reshape(table, rows), row)};
+  ValueId row = -1;
+  std::int64_t picked_from = 1;
+  for (std::size_t d = first; d < end; ++d) {
+    const ValueId given = node.tensors(1)[d - first];
+    if (graph.dtype(given) == DType::boolean) throw ReadError{"indexing by a mask: the result's size depends on its values"};
+    const ValueId index = counted_from_either_end(graph, given, shape[d]);
+    if (row >= 0) row = graph.pointwise("mul", {row, graph.constant(static_cast<double>(shape[d]), DType::i64)}, DType::i64);
+    row = row < 0 ? index : graph.pointwise("add", {row, index}, DType::i64);
+    picked_from *= shape[d];
+  }
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return Shape(shape.begin() + static_cast<std::ptrdiff_t>(from), shape.begin() + static_cast<std::ptrdiff_t>(to));
+  };
+  const Shape before = part(0, first), behind = part(end, shape.size());
+  Shape rows = behind;
+  rows.insert(rows.begin(), picked_from);
+  if (first == 0) return {pick_rows(graph, graph.reshape(table, rows), row)};
+  rows.insert(rows.begin(), numel(before));
+  const ValueId picked = select_along(graph, graph.reshape(table, rows), row, 1);
+  Shape result = before;
+  result.insert(result.end(), graph.shape(row).begin(), graph.shape(row).end());
+  result.insert(result.end(), behind.begin(), behind.end());
+  return {graph.reshape(picked, result)};
 }
 
 constexpr OpRow kLookupOps[] = {

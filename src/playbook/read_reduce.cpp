@@ -133,6 +133,14 @@ NodeValues read_matrix_norm(const NodeReader& node) {
   return {vector_norm(node.graph, node.tensor(0), 2, dims_at(node, 2, rank_of(node)), node.boolean(3))};
 }
 
+// (self, order, dims, keepdim): of all elements where neither is given, else of a vector.
+NodeValues read_any_norm(const NodeReader& node) {
+  const bool all = node.is_none(1) && node.is_none(2);
+  const std::size_t along = node.is_none(2) ? rank_of(node) : node.integers(2).size();
+  if (!all && along != 1 && !node.is_none(1)) throw ReadError{"a norm of matrices; linalg.vector_norm is known"};
+  return read_vector_norm(node);
+}
+
 NodeValues read_softmax(const NodeReader& node) {
   Graph& graph = node.graph;
   const DType dtype = node.dtype();
@@ -184,6 +192,7 @@ constexpr OpRow kReduceOps[] = {
     {"aten.std.default", read_var_unbiased},
     {"aten.std.dim", read_var_dim},
     {"aten.linalg_vector_norm.default", read_vector_norm},
+    {"aten.linalg_norm.default", read_any_norm},
     {"aten.norm.ScalarOpt_dim", read_vector_norm},
     {"aten.norm.Scalar", read_vector_norm},
     {"aten.linalg_matrix_norm.str_ord", read_matrix_norm},

@@ -198,10 +198,45 @@ NodeValues read_diag(const NodeReader& node) {
   return {graph.pointwise("where", {on, graph.view(x, shape, {{0, 1, 0}}), graph.constant(0, node.dtype())}, node.dtype())};
 }
 
+// One dimension with elements of its own before and behind: mirrored without the edge, from the other end, or the edge again.
+ValueId padded_by_itself(Graph& graph, ValueId x, int dim, std::int64_t before, std::int64_t behind, const std::string& mode) {
+  const auto at = static_cast<std::size_t>(dim);
+  const std::int64_t size = graph.shape(x)[at];
+  const auto part = [&](std::int64_t count, bool front) {
+    if (mode == "reflect") return graph.flip(graph.slice(x, dim, front ? 1 : size - 1 - count, count), dim);
+    if (mode == "circular") return graph.slice(x, dim, front ? size - count : 0, count);
+    Shape spread = graph.shape(x);
+    spread[at] = count;
+    return graph.expand(graph.slice(x, dim, front ? 0 : size - 1, 1), spread);
+  };
+  Value value{.kind = ValueKind::concat, .dtype = graph.dtype(x), .shape = graph.shape(x), .dims = {dim}};
+  value.shape[at] += before + behind;
+  if (before > 0) value.operands.push_back(part(before, true));
+  value.operands.push_back(x);
+  if (behind > 0) value.operands.push_back(part(behind, false));
+  return value.operands.size() == 1 ? x : graph.add(std::move(value));
+}
+
+NodeValues read_pad_by_itself(const NodeReader& node, const std::string& mode) {
+  if (mode != "reflect" && mode != "replicate" && mode != "circular") throw ReadError{"padding by " + mode};
+  const auto pad = node.integers(1);
+  ValueId x = node.tensor(0);
+  for (std::size_t i = 0; i + 1 < pad.size(); i += 2) {
+    const int dim = static_cast<int>(view_rank(node)) - 1 - static_cast<int>(i / 2);
+    x = padded_by_itself(node.graph, x, dim, std::max<std::int64_t>(0, pad[i]), std::max<std::int64_t>(0, pad[i + 1]), mode);
+    // What is negative is cut off.
+    const std::int64_t from = std::max<std::int64_t>(0, -pad[i]), less = std::max<std::int64_t>(0, -pad[i + 1]);
+    x = node.graph.slice(x, dim, from, node.graph.shape(x)[static_cast<std::size_t>(dim)] - from - less);
+  }
+  return {x};
+}
+NodeValues read_reflection_pad(const NodeReader& node) { return read_pad_by_itself(node, "reflect"); }
+NodeValues read_replication_pad(const NodeReader& node) { return read_pad_by_itself(node, "replicate"); }
+
 // (self, pad from the last dimension on, [mode,] value)
 NodeValues read_pad(const NodeReader& node) {
   const bool moded = node.op() == "aten.pad.default";
-  if (moded && node.string(2) != "constant") throw ReadError{"padding by other than a constant"};
+  if (moded && node.string(2) != "constant") return read_pad_by_itself(node, node.string(2));
   const std::size_t at = moded ? 3 : 2;
   const auto pad = node.integers(1);
   const Shape own = node.graph.shape(node.tensor(0));
@@ -332,6 +367,12 @@ constexpr OpRow kViewOps[] = {
     {"aten.diag_embed.default", read_diag},
     {"aten.pad.default", read_pad},
     {"aten.constant_pad_nd.default", read_pad},
+    {"aten.reflection_pad1d.default", read_reflection_pad},
+    {"aten.reflection_pad2d.default", read_reflection_pad},
+    {"aten.reflection_pad3d.default", read_reflection_pad},
+    {"aten.replication_pad1d.default", read_replication_pad},
+    {"aten.replication_pad2d.default", read_replication_pad},
+    {"aten.replication_pad3d.default", read_replication_pad},
     {"aten.pixel_shuffle.default", read_pixel_shuffle},
     {"aten.repeat.default", read_repeat},
     {"aten.tile.default", read_repeat},

@@ -22,7 +22,7 @@ POINTWISE = ("torch.tanh({x})", "torch.sigmoid({x})", "F.relu({x})", "F.gelu({x}
              "F.leaky_relu({x}, 0.2)", "F.elu({x})", "F.hardswish({x})", "F.hardsigmoid({x})", "F.mish({x})", "F.selu({x})", "{x}.abs()", "-{x}", "{x} * 0.5 + 0.25",
              "torch.sin({x})", "torch.cos({x})", "torch.exp(-{x}.abs())", "torch.sqrt({x}.abs() + 1)", "torch.rsqrt({x} * {x} + 1)", "torch.log1p({x}.abs())",
              "{x}.clamp(-1, 1)", "F.hardtanh({x})", "F.softsign({x})", "1 / (2 + torch.tanh({x}))", "torch.erf({x})", "F.logsigmoid({x})", "{x}.clamp(min=0)",
-             "torch.tanh({x}) ** 2", "F.dropout({x}, 0.5, training=False)")
+             "torch.tanh({x}) ** 2", "F.dropout({x}, 0.5, training=False)", "F.softshrink({x}, 0.3)")
 STEPPED = ("torch.where({x} > 0, {x}, 0.5 * {x})", "{x}.masked_fill({x} < 0.1, -1.0)", "torch.sign({x})", "torch.floor({x} * 3)", "({x} > 0).float()")
 PAIRS = ("{x} + {y}", "{x} - {y}", "{x} * torch.tanh({y})", "torch.maximum({x}, {y})", "torch.minimum({x}, {y})", "{x} / (1 + {y}.abs())", "torch.lerp({x}, {y}, 0.3)",
          "{x} + 0.5 * {y}")
@@ -36,12 +36,14 @@ ALONG = ("torch.softmax({x}, {d})", "torch.log_softmax({x}, {d})", "torch.cumsum
 SHAPED = ("{x}.flatten()", "{x}.flatten(1)", "{x}.transpose(0, -1)", "{x}.transpose(0, -1).contiguous()", "{x}.reshape(-1, {x}.shape[-1])", "{x}.squeeze()",
           "F.pad({x}, (1, 2))", "{x}.reshape({x}.shape[0], -1)", "{x}.expand(3, *{x}.shape)", "{x}[..., ::2]", "{x}[..., 1:]", "torch.tril({x})", "torch.triu({x}, 1)")
 POOLED = {3: ("torch.softmax(({x} * 0.5) @ {x}.tanh().transpose(1, 2), -1) @ {x}", "F.interpolate({x}, scale_factor=2, mode='linear')",
-              "F.avg_pool1d({x}, 2)", "F.max_pool1d({x}, 3, 2, 1)", "F.adaptive_avg_pool1d({x}, 1)", "F.avg_pool1d({x}, 3, 1, 1)"),
+              "F.avg_pool1d({x}, 2)", "F.max_pool1d({x}, 3, 2, 1)", "F.adaptive_avg_pool1d({x}, 1)", "F.avg_pool1d({x}, 3, 1, 1)", "{x}[:, [0, -1]]",
+              "F.pad({x}, (1, 2), mode='reflect')", "F.pad({x}, (3, 0), mode='circular')"),
           5: ("F.avg_pool3d({x}, 2)", "F.max_pool3d({x}, 2)", "F.adaptive_avg_pool3d({x}, 1)"),
           4: ("F.interpolate({x}, scale_factor=2)", "F.interpolate({x}, scale_factor=1.5, mode='bilinear')", "F.interpolate({x}, size=(5, 7), mode='bicubic')",
               "F.interpolate({x}, size=(3, 8), mode='bilinear', align_corners=True)", "F.scaled_dot_product_attention({x} * 0.5, {x}.sin(), {x})",
               "F.scaled_dot_product_attention({x} * 0.5, {x}.sin(), {x}, is_causal=True)",
-              "F.avg_pool2d({x}, 2)", "F.max_pool2d({x}, 3, 2, 1)", "F.adaptive_avg_pool2d({x}, 1)", "F.pixel_shuffle(torch.cat([{x}] * 4, 1), 2)")}
+              "F.avg_pool2d({x}, 2)", "F.max_pool2d({x}, 3, 2, 1)", "F.adaptive_avg_pool2d({x}, 1)", "F.pixel_shuffle(torch.cat([{x}] * 4, 1), 2)",
+              "F.pad({x}, (2, 1, 0, 1), mode='replicate')", "F.pad({x}, (1, 0, 1, 1), mode='reflect')", "{x}[:, :, [0, -1, 0]]")}
 
 
 # What follows a layer with weights of its own: scales, shifts, sums and means, which may be done to the weights instead.
@@ -114,7 +116,7 @@ class Graph:
             return chance.choice(PAIRS).format(x=x, y=y)
         if kind == "pooled" and tensor.dim() in POOLED:
             return chance.choice(POOLED[tensor.dim()]).format(x=x)
-        if kind in ("linear", "norm") and tensor.dim() > 0 or kind == "conv" and 3 <= tensor.dim() <= 5:
+        if kind in ("linear", "norm") and tensor.dim() > 0 or kind == "conv" and 3 <= tensor.dim() <= 5 and tensor.numel() > 0:
             return self.member(kind, tensor.shape).format(x=x)
         if kind == "product" and tensor.dim() >= 2:
             y = self.add_input((*tensor.shape[:-2], tensor.shape[-1], chance.choice(EXTENTS)))
