@@ -164,6 +164,46 @@ TEST(Playbook, TheNextRowIsAskedForInTheSecondPass) {
   EXPECT_FALSE(contains(kernel.source, "thread_local")) << "a short row is kept on the stack";
 }
 
+// x + y, and what `second` makes of it: two outputs of 8 MB.
+ProblemDescription sum_and(const std::string& second) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {4096, 512}), tensor("y", TensorKind::input, {4096, 512})}, {},
+                            {tensor("out0", TensorKind::output, {4096, 512}), tensor("out1", TensorKind::output, {4096, 512})});
+  return with_graph(problem,
+                    placeholder("x", "[4096, 512]") + "," + placeholder("y", "[4096, 512]") + "," +
+                        call("total", "aten.add.Tensor", ref("x") + "," + ref("y"), "[4096, 512]") + "," + second,
+                    R"("second", "total")");
+}
+const std::vector<std::string> kForLargeRows{"explicit_vectors", "fuse_chain",        "fuse_row_passes",
+                                             "stream_stores",    "prefetch_next_row", "parallel_outer"};
+
+TEST(Playbook, AnOutputThatItsRowIsMadeOfGoesPastTheCachesAndIsKeptBeside) {
+  const auto softmax = call("second", "aten.softmax.int", ref("total") + R"(, {"const": -1}, {"const": null})", "[4096, 512]");
+  const std::string text = written(sum_and(softmax), kForLargeRows).source;
+  EXPECT_TRUE(contains(text, "float kept[512]")) << text;
+  EXPECT_TRUE(contains(text, "kw_stream(out1 + ")) << text;
+  EXPECT_FALSE(contains(text, "kw_load(out1")) << text;
+  // Passes over what is kept ask for the next row of both inputs.
+  EXPECT_EQ(count_of(text, ") + 2048);"), 2) << text;
+}
+
+TEST(Playbook, AnOutputThatAnotherIsMadeOfGoesPastTheCachesWhereNothingReadsIt) {
+  const std::string text = written(sum_and(call("second", "aten.tanh.default", ref("total"), "[4096, 512]")), kForLargeRows).source;
+  EXPECT_TRUE(contains(text, "kw_stream(out0 + ")) << text;
+  EXPECT_TRUE(contains(text, "kw_stream(out1 + ")) << text;
+  EXPECT_FALSE(contains(text, "kw_load(out1")) << text;
+}
+
+TEST(Playbook, WhatIsTheSameForEveryRowIsNotAskedFor) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {4096, 512}), tensor("b", TensorKind::input, {512})}, {},
+                            {tensor("out", TensorKind::output, {4096, 512})});
+  problem = with_graph(problem,
+                       placeholder("x", "[4096, 512]") + "," + placeholder("b", "[512]") + "," +
+                           call("sum", "aten.add.Tensor", ref("x") + "," + ref("b"), "[4096, 512]"),
+                       R"("sum")");
+  const std::string text = written(problem, {"explicit_vectors", "prefetch_ahead", "parallel_outer"}).source;
+  EXPECT_EQ(count_of(text, "__builtin_prefetch("), 1) << text;
+}
+
 TEST(Playbook, AnExtremeAndItsPositionAreOnePass) {
   const std::string results = R"("results": [{"shape": [64], "dtype": "float32"}, {"shape": [64], "dtype": "int64"}])";
   auto problem = problem_of({tensor("x", TensorKind::input, {64, 128})}, {},
