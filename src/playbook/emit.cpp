@@ -535,7 +535,7 @@ void Emitter::end_of_row_pass(VarId along) {
   if (!own && variables_[static_cast<std::size_t>(along)].range.high != first.range.high) return;
   for (const auto& [pointer, position] : next_row.loads.at(own ? along : next_row.first)) {
     const bool of_row = std::ranges::all_of(position.terms, [&](const auto& term) {
-      return term.first == next_row.first || variables_[static_cast<std::size_t>(term.first)].depth < first.depth;
+      return term.first == next_row.first || variables_[static_cast<std::size_t>(term.first)].depth <= next_row.depth;
     });
     if (!own && !of_row) continue;
     const Affine here = own ? position : position - Affine::variable(next_row.first) + Affine::variable(along);

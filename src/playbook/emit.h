@@ -169,6 +169,7 @@ class Emitter {
   };
   struct NextRow {
     std::int64_t bytes = 0;  // from a row to the next one; 0: nothing is asked for
+    int depth = 0;           // of the scope of a row
     VarId first = -1;        // the vector variable of the first pass
     bool asked = false;
     std::map<VarId, std::vector<RowLoad>> loads{};  // what depends on the row, by the vector variable of the pass

@@ -239,7 +239,8 @@ void write_rows(StageWriter& writer, const Stage& stage) {
   // Longer rows leave no room for the next one beside them.
   constexpr std::int64_t kMostNextRow = 64 * 1024;
   const std::int64_t row_bytes = work / std::max<std::int64_t>(rows, 1) * 4;
-  if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow) e.next_row = {.bytes = row_bytes};
+  if (looped && writer.wants("prefetch_next_row") && row_bytes <= kMostNextRow)
+    e.next_row = {.bytes = row_bytes, .depth = e.depth()};
   std::vector<ValueId> kept;
   ValueId of_maximum = -1;
   // Of a single row, what depends on no variable is written before the block: it has to come after what it reads.
