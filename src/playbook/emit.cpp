@@ -523,28 +523,6 @@ bool Emitter::is_aligned(const Affine& position, VarId vector) {
   return aligned;
 }
 
-void Emitter::end_of_row_pass(VarId along) {
-  if (next_row.first < 0) {
-    if (next_row.loads.contains(along)) next_row.first = along;
-    return;
-  }
-  if (next_row.asked) return;
-  // A pass over what was kept of the row has no loads of its own: those of the first pass are asked for.
-  const bool own = next_row.loads.contains(along);
-  const Variable& first = variables_[static_cast<std::size_t>(next_row.first)];
-  if (!own && variables_[static_cast<std::size_t>(along)].range.high != first.range.high) return;
-  for (const auto& [pointer, position] : next_row.loads.at(own ? along : next_row.first)) {
-    const bool of_row = std::ranges::all_of(position.terms, [&](const auto& term) {
-      return term.first == next_row.first || variables_[static_cast<std::size_t>(term.first)].depth <= next_row.depth;
-    });
-    if (!own && !of_row) continue;
-    const Affine here = own ? position : position - Affine::variable(next_row.first) + Affine::variable(along);
-    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({} + {}) + {});", pointer, text(here), next_row.bytes));
-  }
-  next_row.asked = true;
-  use("prefetch_next_row");
-}
-
 void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream, bool any_start) {
   const Affine position = position_in(buffer, index);
   const VarId vector = vector_variable(position);

@@ -157,7 +157,8 @@ class Emitter {
 
   ReduceStyle reduce_style;
   RowGroup row_group;
-  bool cuda = false;                             // text for a thread of a GPU: vectors are aligned, sums are floats
+  bool cuda = false;           // text for a thread of a GPU: vectors are aligned, sums are floats
+  bool plain_pointers = true;  // all memory may be pointed at alike: not where it has kinds (OpenCL) or is tensors (CuTe)
   std::string_view index_type = "std::int64_t";  // of positions
   std::string prefetch;                          // macro of the bytes ahead of vector loads that are asked for early; empty: none
   std::set<std::string> in_cache;                // pointers to what was just written: nothing of them is asked for early

@@ -41,7 +41,7 @@ Expr Emitter::emit_concat(const Value& value, const Index& index) {
 // Networks join dozens of tensors: a load from each of them for every element would be most of the work. The pointer is chosen
 // where the position along the seams is known, which is outside of the loops over rows.
 bool Emitter::load_joined(const std::vector<Joined>& parts, const Affine& along, Expr& result) {
-  if (cuda || parts.size() < 2 || !trouble_.empty()) return false;
+  if (!plain_pointers || parts.size() < 2 || !trouble_.empty()) return false;
   std::vector<Place> places;
   for (const Joined& part : parts) {
     const Place place = place_of(part.operand, part.index);

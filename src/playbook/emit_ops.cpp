@@ -1,4 +1,5 @@
 // Texts of single operations on expressions, scalar and vector.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -218,6 +219,28 @@ Expr Emitter::across_lanes(const std::string& fn, const Expr& vector) {
   }
   need(fn);
   return {fmt::format("kw_{}({})", fn, vector.text), vector.dtype, false};
+}
+
+void Emitter::end_of_row_pass(VarId along) {
+  if (next_row.first < 0) {
+    if (next_row.loads.contains(along)) next_row.first = along;
+    return;
+  }
+  if (next_row.asked) return;
+  // A pass over what was kept of the row has no loads of its own: those of the first pass are asked for.
+  const bool own = next_row.loads.contains(along);
+  const Variable& first = variables_[static_cast<std::size_t>(next_row.first)];
+  if (!own && variables_[static_cast<std::size_t>(along)].range.high != first.range.high) return;
+  for (const auto& [pointer, position] : next_row.loads.at(own ? along : next_row.first)) {
+    const bool of_row = std::ranges::all_of(position.terms, [&](const auto& term) {
+      return term.first == next_row.first || variables_[static_cast<std::size_t>(term.first)].depth <= next_row.depth;
+    });
+    if (!own && !of_row) continue;
+    const Affine here = own ? position : position - Affine::variable(next_row.first) + Affine::variable(along);
+    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({} + {}) + {});", pointer, text(here), next_row.bytes));
+  }
+  next_row.asked = true;
+  use("prefetch_next_row");
 }
 
 }  // namespace kw

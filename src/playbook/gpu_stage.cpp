@@ -50,6 +50,7 @@ GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph
 GpuKernel GpuWriter::kernel(const std::string& hint) const {
   GpuKernel made(graph, reserved_);
   made.e.cuda = dialect != GpuDialect::opencl;
+  made.e.plain_pointers = false;
   made.e.index_type = index_type_for(graph);
   made.e.reciprocals = wants("multiply_reciprocals");
   for (const auto& [value, buffer] : in_memory_) made.e.materialise(value, buffer);
