@@ -95,6 +95,12 @@ KW_INLINE kw_vec kw_pow(kw_vec x, kw_vec y) {
   return x;
 }
 
+// piece: each_fmod needs: vec scalar_fmod
+KW_INLINE kw_vec kw_fmod(kw_vec x, kw_vec y) {
+  for (int i = 0; i < kw_lanes; ++i) x[i] = kw_fmod(x[i], y[i]);
+  return x;
+}
+
 // piece: each_log10 needs: vec each scalar_log10
 KW_INLINE kw_vec kw_log10(kw_vec x) {
   return kw_each(x, [](float v) { return kw_log10(v); });

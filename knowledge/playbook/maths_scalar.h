@@ -89,6 +89,10 @@ static inline double kw_cos(double x) { return std::cos(x); }
 static inline float kw_pow(float x, float y) { return std::pow(x, y); }
 static inline double kw_pow(double x, double y) { return std::pow(x, y); }
 
+// piece: scalar_fmod needs: cmath
+static inline float kw_fmod(float x, float y) { return std::fmod(x, y); }
+static inline double kw_fmod(double x, double y) { return std::fmod(x, y); }
+
 // piece: scalar_log10 needs: cmath
 static inline float kw_log10(float x) { return std::log10(x); }
 static inline double kw_log10(double x) { return std::log10(x); }

@@ -118,3 +118,12 @@ def describe(file: str, progress) -> dict:
         "sensitivity": sensitivity_of(subject, given, others, outputs, reference),
         "notes": notes,
     }
+
+
+def decompose(file: str, operations: list[str], progress) -> dict:
+    """The graph with these operations taken apart into simpler ones."""
+    problem = load_problem(file)
+    progress("exporting the graph in simpler operations")
+    subject = Subject(problem, _SEED)
+    graph, graph_error = export_graph(subject, subject.inputs(_SEED), frozenset(operations))
+    return {"graph": graph, "graph_error": graph_error}

@@ -1,5 +1,5 @@
 """The module's ATen graph as JSON, from torch.export: every operation with all its arguments, shapes and dtypes. Nothing
-is decomposed or simplified beyond making in-place operations functional."""
+is decomposed or simplified beyond making in-place operations functional and what is asked for by name."""
 
 import contextlib
 import math
@@ -127,12 +127,20 @@ def _attributes_as_buffers(subject: Subject):
             vars(owner)[key] = tensor
 
 
-def _exported(subject: Subject, inputs: Arguments):
+def _decompositions(names: frozenset[str]) -> dict:
+    """PyTorch's own rules for these operations; those that it has no rule for are left out."""
+    rules = {}
+    for table in (torch._decomp.decomposition_table, torch.export.default_decompositions()):
+        rules.update({operation: table[operation] for operation in table if str(operation) in names})
+    return rules
+
+
+def _exported(subject: Subject, inputs: Arguments, apart: frozenset[str]):
     """The exported program; forward()'s own arguments stay as they are."""
     def program():
         copies = inputs.mapped(copy_of)
         exported = torch.export.export(subject.model, tuple(copies.call()), strict=False)
-        return exported if _is_plain(exported) else exported.run_decompositions({})
+        return exported if _is_plain(exported) and not apart else exported.run_decompositions(_decompositions(apart))
 
     try:
         return program()
@@ -217,15 +225,15 @@ def _link_scalars(graph: dict, other: dict, first: dict, second: dict) -> dict:
     return linked(graph, other)
 
 
-def export_graph(subject: Subject, inputs: Arguments) -> tuple[dict | None, str]:
-    """The graph, or None and why there is none."""
+def export_graph(subject: Subject, inputs: Arguments, apart: frozenset[str] = frozenset()) -> tuple[dict | None, str]:
+    """The graph, or None and why there is none. Operations in `apart` are taken apart where PyTorch has a rule for them."""
     try:
-        graph = _to_json(subject, inputs, _exported(subject, inputs))
+        graph = _to_json(subject, inputs, _exported(subject, inputs, apart))
         numbers = {name: value for name, value in inputs.scalars().items() if isinstance(value, float)}
         if numbers:
             others = {name: value * 1.25 + 0.0625 * (i + 1) for i, (name, value) in enumerate(numbers.items())}
             changed = inputs.with_values(others)
-            graph = _link_scalars(graph, _to_json(subject, changed, _exported(subject, changed)), numbers, others)
+            graph = _link_scalars(graph, _to_json(subject, changed, _exported(subject, changed, apart)), numbers, others)
         return graph, ""
     except GraphError as error:
         return None, f"the module has no plain ATen graph: {error}"

@@ -12,7 +12,7 @@ import torch
 
 from kw_oracle import PROTOCOL
 from kw_oracle.baseline import Baselines
-from kw_oracle.describe import describe
+from kw_oracle.describe import decompose, describe
 from kw_oracle.device import GpuPlace
 from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError, bad_request, one_line
@@ -34,6 +34,7 @@ class Server:
         self.operations_ = {
             "hello": self.hello,
             "describe": self.describe,
+            "decompose": self.decompose,
             "scale": self.scale,
             "reduce": self.reduce,
             "signature": self.signature,
@@ -86,6 +87,12 @@ class Server:
 
     def describe(self, request: dict, progress) -> dict:
         return describe(field(request, "problem", str), progress)
+
+    def decompose(self, request: dict, progress) -> dict:
+        operations = field(request, "operations", list)
+        if not operations or not all(isinstance(operation, str) for operation in operations):
+            raise bad_request("the field 'operations' has to be a list of one or more operations of the problem's graph")
+        return decompose(field(request, "problem", str), operations, progress)
 
     def scale(self, request: dict, progress) -> dict:
         limits = {name: field(request, name, float, 0.0) for name in ("seconds", "bytes")}

@@ -1,10 +1,8 @@
 #include "archive/runs.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -260,20 +258,13 @@ bool is_under_way(const fs::path& folder, const std::string& run_id) {
 Result<RunLock> RunLock::acquire(const fs::path& folder, const std::string& run_id) {
   KW_CHECK(make_folders(folder));
   const fs::path file = folder / ("run-" + run_id + ".lock");
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return internal_error(fmt::format("{} cannot be opened: {}", file.string(), std::strerror(errno)));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    const int why = errno;
-    ::close(fd);
-    if (why == EWOULDBLOCK)
-      return bad_input(fmt::format("run {} is under way in another process", run_id), "wait for it, or stop it first");
-    return internal_error(fmt::format("{} cannot be locked: {}", file.string(), std::strerror(why)));
-  }
-  return RunLock(fd);
-}
-
-RunLock::~RunLock() {
-  if (fd_ >= 0) ::close(fd_);
+  LockedFile open(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (open.descriptor() < 0) return internal_error(fmt::format("{} cannot be opened: {}", file.string(), std::strerror(errno)));
+  const int why_not = open.lock();
+  if (why_not == EWOULDBLOCK)
+    return bad_input(fmt::format("run {} is under way in another process", run_id), "wait for it, or stop it first");
+  if (why_not != 0) return internal_error(fmt::format("{} cannot be locked: {}", file.string(), std::strerror(why_not)));
+  return RunLock(std::move(open));
 }
 
 }  // namespace kw

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "archive/database.h"
+#include "base/locked_file.h"
 #include "record/exchange.h"
 #include "record/run.h"
 
@@ -90,15 +91,10 @@ class RunArchive {
 class RunLock {
  public:
   static Result<RunLock> acquire(const fs::path& folder, const std::string& run_id);
-  RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  RunLock& operator=(RunLock&&) = delete;
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-  ~RunLock();
 
  private:
-  explicit RunLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit RunLock(LockedFile file) : file_(std::move(file)) {}
+  LockedFile file_;
 };
 
 // Whether some process holds the run's lock. Looks without taking it, so that it never stands in the way of one that wants it.

@@ -39,7 +39,9 @@ void add_judge_options(CLI::App& command, JudgeOptions& options, bool& json) {
   command.add_option("--seed", options.seed, "the inputs of an earlier verdict")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{999'999'999}));
   command.add_option("--timeout", options.timeout, "seconds that one call may take")->check(CLI::Range(0.01, 86400.0));
-  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
+  command
+      .add_option("--compile-timeout", options.compile_timeout,
+                  "seconds of processor time that the compiler may take (default 120)")
       ->check(CLI::Range(0.1, 86400.0));
   command.add_flag("--allow-torch", options.allow_torch,
                    "of a file with ModelNew: PyTorch's own operators may do work, and are reported");
@@ -85,7 +87,9 @@ void add_agent_options(CLI::App& command, AgentOptions& options, bool& json) {
       ->type_name("FILE");
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
-  command.add_option("--compile-timeout", options.compile_timeout, "seconds that the compiler may take (default 120)")
+  command
+      .add_option("--compile-timeout", options.compile_timeout,
+                  "seconds of processor time that the compiler may take (default 120)")
       ->check(CLI::Range(0.1, 86400.0));
   command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
                    "run without a sandbox where none can be had; the result says so");

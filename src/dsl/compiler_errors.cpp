@@ -53,6 +53,22 @@ std::string usual_remedy(const std::string& summary) {
 
 }  // namespace
 
+bool ran_out_of_time(const sandbox::Outcome& outcome) {
+  constexpr std::string_view kSaid = "CPU time limit exceeded";  // a compiler's driver, of the program that did the work
+  return outcome.timed_out || outcome.out.find(kSaid) != std::string::npos || outcome.err.find(kSaid) != std::string::npos;
+}
+
+CompileOutcome compiler_out_of_time(const CompileOptions& options, const std::string& hint) {
+  const double limit = std::chrono::duration<double>(options.deadline).count();
+  return CompileOutcome::failed(Verdict::timed_out,
+                                {"compile",
+                                 fmt::format("the compiler did not finish within {:.3g} s of processor time", limit),
+                                 "",
+                                 {},
+                                 hint + ", or give more time with --compile-timeout",
+                                 ""});
+}
+
 Diagnosis digest_compiler_errors(const std::string& output, const std::string& kernel_file, const std::string& declaration,
                                  std::string_view compiled_as) {
   Diagnosis d{"compile", "the kernel does not compile", "", {}, "", ""};

@@ -25,7 +25,7 @@ sandbox::Spec cpp_compiler_box(const std::string& compiler, const fs::path& fold
     if (fs::exists(system)) box.read_only.push_back({system, ""});
   box.read_write.push_back({folder.string(), ""});
   box.folder = folder.string();
-  box.limits.deadline = options.deadline;
+  options.bound(box.limits);
   box.limits.memory_bytes = kCompilerMemory;
   box.limits.file_bytes = 256 << 20;
   box.limits.processes = 64;
@@ -84,15 +84,7 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
 
   KW_TRY(const sandbox::Outcome outcome, sandbox::run(box, options.mode));
   kernel.seconds = outcome.seconds;
-  const double limit = std::chrono::duration<double>(options.deadline).count();
-  if (outcome.timed_out)
-    return CompileOutcome::failed(Verdict::timed_out,
-                                  {"compile",
-                                   fmt::format("the compiler did not finish within {:.3g} s", limit),
-                                   "",
-                                   {},
-                                   "look for unbounded templates or constant expressions, or give more time with --compile-timeout",
-                                   ""});
+  if (ran_out_of_time(outcome)) return compiler_out_of_time(options, "look for unbounded templates or constant expressions");
   const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
   if (compiler_died)
     return CompileOutcome::failed(Verdict::compile_failed,

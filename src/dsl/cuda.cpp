@@ -100,14 +100,7 @@ Result<CompileOutcome> build_cuda_object(const CudaBuild& build, const fs::path&
   KW_TRY(const sandbox::Outcome outcome, sandbox::run(nvcc.box, options.mode));
   kernel.seconds = outcome.seconds;
   const std::string said = outcome.out + outcome.err;
-  if (outcome.timed_out || said.find("CPU time limit exceeded") != std::string::npos)
-    return CompileOutcome::failed(Verdict::timed_out, {"compile",
-                                                       fmt::format("the compiler did not finish within {:.3g} s of processor time",
-                                                                   std::chrono::duration<double>(options.deadline).count()),
-                                                       "",
-                                                       {},
-                                                       "instantiate fewer templates, or give more time with --compile-timeout",
-                                                       ""});
+  if (ran_out_of_time(outcome)) return compiler_out_of_time(options, "instantiate fewer templates");
   if (outcome.signal != 0 || outcome.memory_exceeded)
     return CompileOutcome::failed(Verdict::compile_failed,
                                   {"compile",

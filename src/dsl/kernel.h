@@ -22,18 +22,26 @@ struct KernelSource {
 
 struct CompileOptions {
   sandbox::Mode mode = sandbox::Mode::bubblewrap;
-  std::chrono::milliseconds deadline{120000};
-  bool debug = false;                      // for diagnoses: sanitizers and line numbers
-  bool lines = false;                      // the same code with line numbers
-  std::string gpu;                         // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
-  std::optional<vgpu::PresentGpu> device;  // kernels in CUDA are built for it, too
-  bool allow_torch = false;                // for files with ModelNew: PyTorch's operators may do the work
+  std::chrono::milliseconds deadline{120000};  // of processor time, where a compiler's programs are counted by it: see bound()
+  bool debug = false;                          // for diagnoses: sanitizers and line numbers
+  bool lines = false;                          // the same code with line numbers
+  std::string gpu;                             // the data sheet that kernels in CUDA are for: an id or a file; empty: the usual one
+  std::optional<vgpu::PresentGpu> device;      // kernels in CUDA are built for it, too
+  bool allow_torch = false;                    // for files with ModelNew: PyTorch's operators may do the work
 
   static CompileOptions within(double seconds, sandbox::Mode mode) {
     CompileOptions options;
     options.mode = mode;
     options.deadline = std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
     return options;
+  }
+
+  // Compilers are slow, and others may use the machine: what ends one is the processor time of its programs, and the clock later,
+  // for those that only wait.
+  void bound(sandbox::Limits& limits) const {
+    constexpr int kPatience = 4;
+    limits.processor = deadline;
+    limits.deadline = kPatience * deadline;
   }
 };
 

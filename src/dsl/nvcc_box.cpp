@@ -8,8 +8,6 @@ namespace kw {
 namespace {
 
 constexpr std::uint64_t kNvccMemory = std::uint64_t{12} << 30;
-// nvcc is slow, and others may use the machine: what ends it is the processor time of its programs, and the clock much later.
-constexpr int kPatience = 10;
 
 }  // namespace
 
@@ -29,8 +27,7 @@ Result<NvccBox> NvccBox::make(const fs::path& folder, const CompileOptions& opti
   box.read_write.push_back({folder.string(), ""});
   box.folder = folder.string();
   box.dev_null = true;
-  box.limits.processor = options.deadline;
-  box.limits.deadline = kPatience * options.deadline;
+  options.bound(box.limits);
   box.limits.memory_bytes = kNvccMemory;
   box.limits.file_bytes = 512 << 20;
   box.limits.processes = 64;

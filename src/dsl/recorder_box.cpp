@@ -14,8 +14,6 @@ namespace {
 constexpr std::uint64_t kRecorderMemory = std::uint64_t{40} << 30;
 // A tensor here, and again with contents where a kernel is autotuned.
 constexpr std::uint64_t kCopies = 3;
-// Others may use the machine: what ends a compile step is its processor time, and the clock later, for those that only wait.
-constexpr int kRecorderPatience = 4;
 
 // Prints the folders that the interpreter runs from, then "name version" or "name -" for each package.
 constexpr const char* kAskPython =
@@ -99,8 +97,7 @@ Result<sandbox::Spec> recorder_box(const fs::path& folder, const CompileOptions&
   box.read_write.push_back({folder.string(), ""});
   box.folder = folder.string();
   box.dev_null = true;
-  box.limits.processor = options.deadline;
-  box.limits.deadline = kRecorderPatience * options.deadline;
+  options.bound(box.limits);
   box.limits.memory_bytes = kRecorderMemory + kCopies * tensor_bytes;
   box.limits.file_bytes = 512 << 20;
   box.limits.processes = 64;

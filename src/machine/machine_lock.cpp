@@ -1,7 +1,6 @@
 #include "machine/machine_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,17 +41,17 @@ Result<MachineLock> MachineLock::acquire(const LockWait& wait, const fs::path& f
   if (fd < 0)
     return internal_error(fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)),
                           "check its permissions, or point KERNELWRIGHT_CACHE elsewhere");
-  MachineLock lock(fd);
+  LockedFile file(fd);
   const auto start = std::chrono::steady_clock::now();
   milliseconds told{-1};
   for (milliseconds pause{5};; pause = std::min(pause * 2, milliseconds(100))) {
-    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    const int why_not = file.lock();
+    if (why_not == 0) {
       sign(fd);
-      return lock;
+      return MachineLock(std::move(file));
     }
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK)
-      return internal_error(fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)),
+    if (why_not != EWOULDBLOCK)
+      return internal_error(fmt::format("cannot lock {}: {}", path.string(), std::strerror(why_not)),
                             "its file system must support flock; point KERNELWRIGHT_CACHE at one that does");
     const auto waited = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
     if (waited >= wait.timeout)
@@ -66,17 +65,6 @@ Result<MachineLock> MachineLock::acquire(const LockWait& wait, const fs::path& f
     }
     std::this_thread::sleep_for(std::min(pause, wait.timeout - waited));
   }
-}
-
-MachineLock::MachineLock(MachineLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-MachineLock& MachineLock::operator=(MachineLock&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-MachineLock::~MachineLock() {
-  if (fd_ < 0) return;
-  ::flock(fd_, LOCK_UN);  // closing alone would not do while a forked child still has the descriptor
-  ::close(fd_);
 }
 
 }  // namespace kw

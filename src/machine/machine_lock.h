@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/files.h"
+#include "base/locked_file.h"
 
 namespace kw {
 
@@ -20,15 +21,9 @@ class MachineLock {
   // Not to be called by a thread that already holds the lock: it would wait for itself.
   static Result<MachineLock> acquire(const LockWait& wait = {}, const fs::path& folder = cache_home());
 
-  MachineLock(MachineLock&& other) noexcept;
-  MachineLock& operator=(MachineLock&& other) noexcept;
-  MachineLock(const MachineLock&) = delete;
-  MachineLock& operator=(const MachineLock&) = delete;
-  ~MachineLock();
-
  private:
-  explicit MachineLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit MachineLock(LockedFile file) : file_(std::move(file)) {}
+  LockedFile file_;
 };
 
 }  // namespace kw

@@ -62,8 +62,9 @@ VarId Emitter::open_loop(const std::string& hint, std::int64_t extent, const std
 }
 
 void Emitter::close(const std::string& footer) {
-  const Scope scope = std::move(scopes_.back());
+  Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
+  if (adds_terms_twice(scope)) scope.header = "#pragma GCC unroll 1\n" + scope.header;
   auto& parent = scopes_.back();
   append_line(parent.text, scope.header, depth());
   parent.text += scope.text;
@@ -454,6 +455,7 @@ Expr Emitter::load(const std::string& pointer, const Affine& position, DType dty
   const VarId vector = vector_variable(position);
   const std::string at = text(position);
   const int own_depth = depth_of({position});
+  note_order(position);
   if (vector < 0) {
     const std::string element = fmt::format("{}[{}]", pointer, at);
     if (dtype == DType::f16 || dtype == DType::bf16)

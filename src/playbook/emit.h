@@ -96,6 +96,8 @@ class Emitter {
   // for (std::int64_t i = 0; i < extent; ++i) {     (i += kw_lanes where vector: then extent must be a multiple or the rest be
   // handled)
   VarId open_loop(const std::string& hint, std::int64_t extent, const std::string& pragma = "");
+  // The loop over the variable adds terms up, or joins them otherwise, one after the other.
+  VarId summed(VarId var) { return variables_[static_cast<std::size_t>(var)].summed = true, var; }
   void close(const std::string& footer = "}");
   void line(const std::string& text);  // into the innermost scope
   // const std::int64_t hint = text; in the innermost scope. The range must be right: divisions are simplified by it.
@@ -230,6 +232,8 @@ class Emitter {
     bool remainder = false;  // dividend % divisor instead
     bool defined = true;
     bool varies = false;  // an opaque integer of which the lanes of a vector differ
+    bool summed = false;  // of a loop whose terms are added up
+    bool turned = false;  // ... and read in another order than they have in memory
   };
   struct Scope {
     std::string text;
@@ -267,6 +271,11 @@ class Emitter {
   [[nodiscard]] int depth_of(const Index& index) const;
   static bool is_aligned(const Affine& position, VarId vector);  // CUDA: at a multiple of 16 bytes
   void touch(VarId var);
+  // emit_order.cpp: loops whose variables the position has read in another order than that of memory; the same as a load shows it;
+  // and whether the scope is a loop that must not be unrolled for it.
+  void turn(const Affine& position);
+  void note_order(const Affine& position);
+  [[nodiscard]] bool adds_terms_twice(const Scope& scope) const;
   [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
   [[nodiscard]] VarId vector_variable(const Affine& value) const;
   // Runs with the scopes below `depth` set aside: what is written goes before them.

@@ -22,6 +22,7 @@ Expr Emitter::emit_concat(const Value& value, const Index& index) {
     parts.push_back({operand, std::move(inner), end});
   }
   if (varies({index[dim]})) set_trouble("a seam within a vector");
+  turn(index[dim]);
   Expr result;
   if (load_joined(parts, index[dim], result)) return result;
   for (Joined& part : parts) {

@@ -14,14 +14,14 @@ Expr Emitter::emit_convolution(const Value& value, const Index& index) {
     const DType acc_type = cuda && value.dtype != DType::f64 ? DType::f32 : DType::f64;
     const std::string acc = unique("sum");
     line(fmt::format("{} {} = {};", value_type(acc_type), acc, number_text(0, acc_type)));
-    const VarId channel = open_loop("c", weights[1]);
+    const VarId channel = summed(open_loop("c", weights[1]));
     int opened = 1;
     Index of_input{index[0], Affine::variable(channel)}, of_weight{index[1], Affine::variable(channel)};
     if (value.groups > 1)
       of_input[1] = of_input[1] + quotient(index[1], value.shape[1] / value.groups, {0, value.groups - 1}) * weights[1];
     for (std::size_t d = 2; d < inputs.size(); ++d) {
       const WindowDim& dim = value.window[d - 2];
-      const VarId k = open_loop("k", dim.size);
+      const VarId k = summed(open_loop("k", dim.size));
       ++opened;
       of_weight.push_back(Affine::variable(k));
       const Affine place = index[d] * dim.stride + Affine::variable(k) * dim.dilation - Affine(dim.before);

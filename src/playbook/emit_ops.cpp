@@ -21,10 +21,18 @@ bool is_comparison(const std::string& fn) {
   return comparisons.contains(fn);
 }
 
-// Functions that need an approximation: libm's, or polynomials on vectors.
+// Functions that have no polynomials on vectors: libm's, lane by lane.
+bool is_only_in_libm(const std::string& fn) {
+  static const std::set<std::string> functions{"log10", "tan",   "asin",  "acos",  "atan", "sinh",
+                                               "cosh",  "asinh", "acosh", "atanh", "fmod"};
+  return functions.contains(fn);
+}
+
 }  // namespace
 
+// Functions that need an approximation: libm's, or polynomials on vectors.
 bool is_maths_function(const std::string& fn) {
+  if (is_only_in_libm(fn)) return true;
   static const std::set<std::string> maths{"exp", "exp2", "expm1", "tanh",     "sigmoid", "silu", "mish", "gelu", "gelu_tanh",
                                            "log", "log2", "log1p", "softplus", "pow",     "sin",  "cos",  "erf",  "erfc"};
   return maths.contains(fn);
@@ -177,8 +185,9 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     return call("kw_" + fn);
   }
   if (vector && is_maths_function(fn)) {
-    need(vector_maths ? fn : "each_" + fn);
-    if (vector_maths) use("vector_maths");
+    const bool by_lanes = !vector_maths || (!cuda && is_only_in_libm(fn));
+    need(by_lanes ? "each_" + fn : fn);
+    if (!by_lanes) use("vector_maths");
   } else {
     need(vector ? fn : "scalar_" + fn);
   }

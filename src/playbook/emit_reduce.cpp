@@ -76,11 +76,11 @@ class ReduceEmitter {
     Index reduced;
     const bool part = !begin_.empty();
     if (part) {
-      const VarId k = e_.variable("k", numel(sizes_));
+      const VarId k = e_.summed(e_.variable("k", numel(sizes_)));
       e_.open(fmt::format("for ({3} {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(k), begin_, end_, e_.index_type), {k});
       reduced = e_.unflatten(Affine::variable(k), sizes_);
     } else {
-      for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.open_loop("k", size)));
+      for (const auto size : sizes_) reduced.push_back(Affine::variable(e_.summed(e_.open_loop("k", size))));
     }
     update(acc_, acc_type, term(reduced));
     for (std::size_t i = 0; i < (part ? 1 : sizes_.size()); ++i) e_.close();
@@ -279,7 +279,7 @@ class ReduceEmitter {
     };
     if (count % kMostLanesOfAny != 0 && simple && e_.reduce_style.masked_tails && e_.attempt(masked)) return;
     if (count % kMostLanesOfAny != 0) {
-      const VarId j = e_.variable("j", count);
+      const VarId j = e_.summed(e_.variable("j", count));
       e_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", e_.name(j), start_after("kw_lanes"), end), {j});
       body(j, total_, false);
       e_.close();
@@ -357,7 +357,7 @@ Expr Emitter::emit_window(const Value& value, const Index& index) {
         inner.push_back(index[d]);
         continue;
       }
-      const VarId k = open_loop("k", window.size);
+      const VarId k = summed(open_loop("k", window.size));
       ++opened;
       const Affine position = index[d] * window.stride + Affine::variable(k) * window.dilation - Affine(window.before);
       const Range range = range_of(position, ranges());
@@ -389,7 +389,7 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
     const std::string acc = unique("dot");
     const DType acc_type = !is_floating(value.dtype) ? value.dtype : cuda && value.dtype != DType::f64 ? DType::f32 : DType::f64;
     line(fmt::format("{} {} = {};", value_type(acc_type), acc, number_text(0, acc_type)));
-    const VarId k = open_loop("k", graph_.shape(value.operands[0])[2]);
+    const VarId k = summed(open_loop("k", graph_.shape(value.operands[0])[2]));
     const Expr left = emit(value.operands[0], {index[0], index[1], Affine::variable(k)});
     const Expr right = emit(value.operands[1], {index[0], Affine::variable(k), index[2]});
     const bool cast = acc_type == DType::f64 && value.dtype != DType::f64;

@@ -19,8 +19,18 @@ const OpRow* row_of(const std::string& op) {
       for (const auto& row : table) all.emplace(row.op, &row);
     return all;
   }();
-  const auto found = rows.find(op);
-  return found == rows.end() ? nullptr : found->second;
+  if (const auto found = rows.find(op); found != rows.end()) return found->second;
+  // PyTorch's rules for rare operations end in primitives: of one element each, they are called as ATen's.
+  static const std::set<std::string> of_one_element{"abs",        "add",   "ceil",    "cos",     "div", "eq",   "erf",   "exp",
+                                                    "exp2",       "expm1", "floor",   "ge",      "gt",  "le",   "log",   "log1p",
+                                                    "log2",       "lt",    "maximum", "minimum", "mul", "ne",   "neg",   "pow",
+                                                    "reciprocal", "rsqrt", "sin",     "sqrt",    "sub", "tanh", "trunc", "where"};
+  if (!op.starts_with("prims.") || !op.ends_with(".default")) return nullptr;
+  const std::string name = op.substr(6, op.size() - 6 - std::string_view(".default").size());
+  if (!of_one_element.contains(name)) return nullptr;
+  for (const char* form : {".default", ".Tensor", ".Tensor_Tensor", ".self"})
+    if (const auto found = rows.find("aten." + name + form); found != rows.end()) return found->second;
+  return nullptr;
 }
 
 DType known_dtype(const std::string& name) {
@@ -182,7 +192,8 @@ ValueId table_value(Graph& graph, const Json& node) {
   return graph.add(std::move(value));
 }
 
-Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
+// `unread` gets the operations that there is no row for, or the first that its row does not take.
+Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::string>& unread) {
   ReadProblem read;
   std::map<std::string, ValueId> tensors;
   std::map<std::string, ValueId> scalars;
@@ -207,6 +218,7 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
         const OpRow* row = row_of(reader.op());
         if (row == nullptr) {
           unknown += fmt::format("{}{} (node {})", unknown.empty() ? "" : ", ", reader.op(), name);
+          unread.insert(reader.op());
           known[name] = {};
           continue;
         }
@@ -214,6 +226,7 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem) {
       }
     } catch (const ReadError& error) {
       if (!unknown.empty()) break;  // what follows an unknown operation is unknown too
+      unread.insert(node.value("op", kind));
       return bad_input(fmt::format("the playbook cannot read node {} ({}): {}", name, node.value("op", kind), error.message),
                        "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
     }
@@ -265,9 +278,16 @@ Result<ReadProblem> read_graph(const ProblemDescription& problem) {
   if (problem.graph.is_null())
     return bad_input(fmt::format("{} has no graph: {}", problem.name, problem.graph_error),
                      "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
-  auto read = read_fields("the graph of " + problem.name, [&] { return read_nodes(problem); });
+  std::set<std::string> unread;
+  auto read = read_fields("the graph of " + problem.name, [&] { return read_nodes(problem, unread); });
   if (!read) return read.error();
   return std::move(*read);
+}
+
+std::set<std::string> unread_operations(const ProblemDescription& problem) {
+  std::set<std::string> unread;
+  if (!problem.graph.is_null()) (void)read_fields("the graph of " + problem.name, [&] { return read_nodes(problem, unread); }).ok();
+  return unread;
 }
 
 Result<ReadProblem> read_graph_without_recurrences(const ProblemDescription& problem) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -97,6 +98,8 @@ std::vector<ValueId> apart(Graph& graph, const std::vector<ValueId>& outputs);
 
 // bad_input: names the operation and the node that it does not know.
 Result<ReadProblem> read_graph(const ProblemDescription& problem);
+// Operations of the graph that keep it from being read; taken apart into simpler ones it may be.
+std::set<std::string> unread_operations(const ProblemDescription& problem);
 // The same for coders without a form for the steps of recurrent layers: these are an error, too.
 Result<ReadProblem> read_graph_without_recurrences(const ProblemDescription& problem);
 

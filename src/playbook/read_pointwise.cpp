@@ -1,5 +1,6 @@
 // Arithmetic, comparisons, logic, casts and tensors of one value, with PyTorch's type promotion.
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -78,6 +79,35 @@ NodeValues read_div_mode(const NodeReader& node) {
   if (name.empty()) return {graph.pointwise("div", {a, b}, dtype)};
   if (!is_floating(dtype)) return {graph.pointwise(name == "floor" ? "floor_div" : "div", {a, b}, dtype)};
   return {graph.pointwise(name == "floor" ? "floor" : "trunc", {graph.pointwise("div", {a, b}, dtype)}, dtype)};
+}
+
+// What is left of a division: with the sign of the first (fmod), or of the second (remainder).
+NodeValues read_remainder(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const DType dtype = node.dtype();
+  const bool floored = node.op().starts_with("aten.remainder");
+  const ValueId a = as_operand(node, node.operand(0), dtype);
+  const ValueId b = as_operand(node, node.operand(1), dtype);
+  if (!is_floating(dtype)) {
+    const ValueId times = graph.pointwise(floored ? "floor_div" : "div", {a, b}, dtype);
+    return {graph.pointwise("sub", {a, graph.pointwise("mul", {times, b}, dtype)}, dtype)};
+  }
+  const ValueId rest = graph.pointwise("fmod", {a, b}, dtype);
+  if (!floored) return {rest};
+  const ValueId zero = graph.constant(0, dtype);
+  const auto is_negative = [&](ValueId x) { return graph.pointwise("lt", {x, zero}, DType::boolean); };
+  const ValueId other_sign = graph.pointwise("xor", {is_negative(rest), is_negative(b)}, DType::boolean);
+  const ValueId once_more =
+      graph.pointwise("and", {graph.pointwise("ne", {rest, zero}, DType::boolean), other_sign}, DType::boolean);
+  return {graph.pointwise("where", {once_more, graph.pointwise("add", {rest, b}, dtype), rest}, dtype)};
+}
+
+NodeValues read_floor_divide(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const DType dtype = node.dtype();
+  const std::vector<ValueId> operands = {as_operand(node, node.operand(0), dtype), as_operand(node, node.operand(1), dtype)};
+  if (!is_floating(dtype)) return {graph.pointwise("floor_div", operands, dtype)};
+  return {graph.pointwise("floor", {graph.pointwise("div", operands, dtype)}, dtype)};
 }
 
 NodeValues read_pow(const NodeReader& node) {
@@ -181,9 +211,23 @@ constexpr char kMul[] = "mul", kDiv[] = "div", kNeg[] = "neg", kAbs[] = "abs", k
                kCos[] = "cos", kErf[] = "erf", kErfc[] = "erfc", kFloor[] = "floor", kCeil[] = "ceil", kRound[] = "round",
                kTrunc[] = "trunc", kSign[] = "sign", kSquare[] = "square", kReciprocal[] = "reciprocal", kMaximum[] = "maximum",
                kMinimum[] = "minimum", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge", kEq[] = "eq", kNe[] = "ne",
-               kAnd[] = "and", kOr[] = "or", kXor[] = "xor";
+               kAnd[] = "and", kOr[] = "or", kXor[] = "xor", kLog10[] = "log10", kTan[] = "tan", kAsin[] = "asin", kAcos[] = "acos",
+               kAtan[] = "atan", kSinh[] = "sinh", kCosh[] = "cosh", kAsinh[] = "asinh", kAcosh[] = "acosh", kAtanh[] = "atanh";
 
-NodeValues read_isnan(const NodeReader& node) { return {node.graph.pointwise("isnan", {node.tensor(0)}, DType::boolean)}; }
+// isnan, isinf, isfinite, isposinf, isneginf; whole numbers are always finite.
+NodeValues read_kind_of_number(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const ValueId x = graph.cast(node.tensor(0), is_floating(graph.dtype(node.tensor(0))) ? graph.dtype(node.tensor(0)) : DType::f32);
+  const DType dtype = graph.dtype(x);
+  const auto is = [&](const char* fn, ValueId of) { return graph.pointwise(fn, {of}, DType::boolean); };
+  const std::string op = node.op();
+  if (op.starts_with("aten.isnan")) return {is("isnan", x)};
+  if (op.starts_with("aten.isinf")) return {is("isinf", x)};
+  if (op.starts_with("aten.isfinite")) return {is("not", graph.pointwise("or", {is("isnan", x), is("isinf", x)}, DType::boolean))};
+  const ValueId infinity = graph.constant(
+      op.starts_with("aten.isposinf") ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity(), dtype);
+  return {graph.pointwise("eq", {x, infinity}, DType::boolean)};
+}
 
 constexpr OpRow kPointwiseOps[] = {
     {"aten.add.Tensor", read_add},
@@ -205,6 +249,13 @@ constexpr OpRow kPointwiseOps[] = {
     {"aten.true_divide.Tensor", read_binary<kDiv>},
     {"aten.div.Tensor_mode", read_div_mode},
     {"aten.div.Scalar_mode", read_div_mode},
+    {"aten.floor_divide.default", read_floor_divide},
+    {"aten.floor_divide.Scalar", read_floor_divide},
+    {"aten.remainder.Tensor", read_remainder},
+    {"aten.remainder.Scalar", read_remainder},
+    {"aten.remainder.Scalar_Tensor", read_remainder},
+    {"aten.fmod.Tensor", read_remainder},
+    {"aten.fmod.Scalar", read_remainder},
     {"aten.pow.Tensor_Scalar", read_pow},
     {"aten.pow.Tensor_Tensor", read_pow},
     {"aten.pow.Scalar", read_pow},
@@ -222,6 +273,16 @@ constexpr OpRow kPointwiseOps[] = {
     {"aten.cos.default", read_unary<kCos>},
     {"aten.erf.default", read_unary<kErf>},
     {"aten.erfc.default", read_unary<kErfc>},
+    {"aten.log10.default", read_unary<kLog10>},
+    {"aten.tan.default", read_unary<kTan>},
+    {"aten.asin.default", read_unary<kAsin>},
+    {"aten.acos.default", read_unary<kAcos>},
+    {"aten.atan.default", read_unary<kAtan>},
+    {"aten.sinh.default", read_unary<kSinh>},
+    {"aten.cosh.default", read_unary<kCosh>},
+    {"aten.asinh.default", read_unary<kAsinh>},
+    {"aten.acosh.default", read_unary<kAcosh>},
+    {"aten.atanh.default", read_unary<kAtanh>},
     {"aten.floor.default", read_unary<kFloor>},
     {"aten.ceil.default", read_unary<kCeil>},
     {"aten.round.default", read_unary<kRound>},
@@ -261,7 +322,11 @@ constexpr OpRow kPointwiseOps[] = {
     {"aten.__or__.Tensor", read_binary<kOr>},
     {"aten.bitwise_not.default", read_not},
     {"aten.logical_not.default", read_not},
-    {"aten.isnan.default", read_isnan},
+    {"aten.isnan.default", read_kind_of_number},
+    {"aten.isinf.default", read_kind_of_number},
+    {"aten.isfinite.default", read_kind_of_number},
+    {"aten.isposinf.default", read_kind_of_number},
+    {"aten.isneginf.default", read_kind_of_number},
     {"aten.where.self", read_where},
     {"aten.where.ScalarOther", read_where},
     {"aten.where.ScalarSelf", read_where},

@@ -81,7 +81,7 @@ NodeValues read_mean(const NodeReader& node) {
 NodeValues variance_over(const NodeReader& node, const std::vector<int>& dims, double correction, bool keepdim) {
   Graph& graph = node.graph;
   const ValueId x = node.tensor(0);
-  const DType dtype = node.dtype();
+  const DType dtype = graph.dtype(x);
   const ValueId squares = graph.reduce("sum", graph.pointwise("square", {centred_over(graph, x, dims)}, dtype), dims, keepdim);
   const double count = std::max(0.0, static_cast<double>(count_of(graph, x, dims)) - correction);
   const ValueId variance = graph.pointwise("div", {squares, graph.constant(count, dtype)}, dtype);
@@ -96,6 +96,24 @@ NodeValues read_var(const NodeReader& node) {
     return (*given)["const"].is_boolean() ? ((*given)["const"].get<bool>() ? 1.0 : 0.0) : (*given)["const"].get<double>();
   };
   return variance_over(node, dims_at(node, 1, rank_of(node)), keyword("correction", 1), keyword("keepdim", 0) != 0);
+}
+
+// Both at once.
+NodeValues read_var_and_mean(const NodeReader& node) {
+  const Json* keepdim = node.keyword("keepdim");
+  const bool keep =
+      keepdim != nullptr && keepdim->contains("const") && (*keepdim)["const"].is_boolean() && (*keepdim)["const"].get<bool>();
+  NodeValues both = read_var(node);
+  both.push_back(mean_over(node.graph, node.tensor(0), dims_at(node, 1, rank_of(node)), keep));
+  return both;
+}
+
+// Primitives of PyTorch's rules: (self, dims) and (self, dims, correction).
+NodeValues read_primitive_sum(const NodeReader& node) {
+  return {sum_over(node.graph, node.graph.cast(node.tensor(0), node.dtype()), dims_at(node, 1, rank_of(node)), false)};
+}
+NodeValues read_primitive_var(const NodeReader& node) {
+  return variance_over(node, dims_at(node, 1, rank_of(node)), node.is_none(2) ? 1 : node.number(2), false);
 }
 
 // The older forms: (self, unbiased) and (self, dims, unbiased, keepdim).
@@ -186,6 +204,10 @@ constexpr OpRow kReduceOps[] = {
     {"aten.mean.default", read_mean},
     {"aten.mean.dim", read_mean},
     {"aten.var.correction", read_var},
+    {"aten.var_mean.correction", read_var_and_mean},
+    {"aten.std_mean.correction", read_var_and_mean},
+    {"prims.sum.default", read_primitive_sum},
+    {"prims.var.default", read_primitive_var},
     {"aten.var.default", read_var_unbiased},
     {"aten.var.dim", read_var_dim},
     {"aten.std.correction", read_var},

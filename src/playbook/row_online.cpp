@@ -115,7 +115,7 @@ bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& 
     const Expr lanes = e.exp_to_one({fmt::format("({} - {})", top, greatest), DType::f32, true});
     e.line(fmt::format("float {} = kw_sum({} * {});", sum, total, lanes.text));
     if (count % kMostLanes != 0) {
-      const VarId rest = e.variable("j", count);
+      const VarId rest = e.summed(e.variable("j", count));
       e.open(fmt::format("for (std::int64_t {0} = {1} / kw_lanes * kw_lanes; {0} < {1}; ++{0}) {{", e.name(rest), count), {rest});
       const Expr single = element(rest);
       const std::string raised = e.unique("higher");
@@ -171,7 +171,7 @@ bool write_online_moments(StageWriter& writer, const Stage& stage, const Index& 
         e.close();
       }
       if (count % kMostLanes != 0) {
-        const VarId single = e.variable("j", count);
+        const VarId single = e.summed(e.variable("j", count));
         e.open(fmt::format("for (std::int64_t {0} = {1} + ({2} - {1}) / kw_lanes * kw_lanes; {0} < {2}; ++{0}) {{", e.name(single),
                            block, end),
                {single});

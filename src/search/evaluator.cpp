@@ -8,6 +8,8 @@
 #include "base/cores.h"
 #include "base/hash.h"
 #include "machine/machine_cache.h"
+#include "playbook/read.h"
+#include "problem/simpler_graph.h"
 #include "verify/check.h"
 #include "verify/tolerance.h"
 
@@ -64,7 +66,11 @@ Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
   return evaluator;
 }
 
-Result<ProblemSource> Evaluator::problem(const fs::path& file) { return load_problem(file, oracle_); }
+Result<ProblemSource> Evaluator::problem(const fs::path& file) {
+  KW_TRY(ProblemSource source, load_problem(file, oracle_));
+  simplify_graph(source, oracle_, unread_operations);
+  return source;
+}
 
 Result<std::optional<GpuTiming>> Evaluator::gpu_timing() const {
   if (!options_.device) return std::optional<GpuTiming>{};

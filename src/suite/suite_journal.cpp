@@ -1,8 +1,6 @@
 #include "suite/suite_journal.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,16 +33,11 @@ std::string difference(const SuiteSettings& there, const SuiteSettings& wanted) 
 }
 
 Result<FolderLock> FolderLock::acquire(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  LockedFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems have no locks: there, people must see to it themselves.
-  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return FolderLock(descriptor);
-  ::close(descriptor);
+  if (open.descriptor() < 0 || open.lock() != EWOULDBLOCK) return FolderLock(std::move(open));
   return bad_input(fmt::format("{}: another bench is at work in this folder", folder.string()),
                    "wait for it, or use another folder with --out");
-}
-
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Result<SuiteJournal> SuiteJournal::open(const fs::path& folder, const SuiteRecord& wanted, const std::vector<std::string>& anew) {

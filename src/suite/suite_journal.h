@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/locked_file.h"
 #include "record/suite.h"
 
 namespace kw {
@@ -13,18 +14,10 @@ namespace kw {
 class FolderLock {
  public:
   static Result<FolderLock> acquire(const fs::path& folder);
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  explicit FolderLock(LockedFile folder) : folder_(std::move(folder)) {}
+  LockedFile folder_;
 };
 
 class SuiteJournal {

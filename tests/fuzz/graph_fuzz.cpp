@@ -138,6 +138,7 @@ Result<bool> run(const Options& options) {
     const std::string trouble = fuzz.run(graphs / fmt::format("graph_{}.py", seed), seed);
     trouble.empty() ? ++passed : ++failed;
     if (!trouble.empty()) fmt::print("FAILED graph {}: {}\n", seed, trouble);
+    if ((i + 1) % 100 == 0) fmt::print("{} of {} done, {} failed\n", i + 1, options.count, failed);
     std::fflush(stdout);
   }
   fmt::print("{} passed, {} failed\n", passed, failed);

@@ -23,7 +23,8 @@ POINTWISE = ("torch.tanh({x})", "torch.sigmoid({x})", "F.relu({x})", "F.gelu({x}
              "torch.sin({x})", "torch.cos({x})", "torch.exp(-{x}.abs())", "torch.sqrt({x}.abs() + 1)", "torch.rsqrt({x} * {x} + 1)", "torch.log1p({x}.abs())",
              "{x}.clamp(-1, 1)", "F.hardtanh({x})", "F.softsign({x})", "1 / (2 + torch.tanh({x}))", "torch.erf({x})", "F.logsigmoid({x})", "{x}.clamp(min=0)",
              "torch.tanh({x}) ** 2", "F.dropout({x}, 0.5, training=False)", "F.softshrink({x}, 0.3)")
-STEPPED = ("torch.where({x} > 0, {x}, 0.5 * {x})", "{x}.masked_fill({x} < 0.1, -1.0)", "torch.sign({x})", "torch.floor({x} * 3)", "({x} > 0).float()")
+STEPPED = ("torch.where({x} > 0, {x}, 0.5 * {x})", "{x}.masked_fill({x} < 0.1, -1.0)", "torch.sign({x})", "torch.floor({x} * 3)", "({x} > 0).float()",
+           "torch.remainder({x}, 0.75)", "torch.fmod({x}, -0.5)")
 PAIRS = ("{x} + {y}", "{x} - {y}", "{x} * torch.tanh({y})", "torch.maximum({x}, {y})", "torch.minimum({x}, {y})", "{x} / (1 + {y}.abs())", "torch.lerp({x}, {y}, 0.3)",
          "{x} + 0.5 * {y}")
 REDUCED = ("{x}.mean({d}, keepdim={k})", "{x}.sum({d}, keepdim={k}) / 8", "{x}.amax({d}, keepdim={k})", "{x}.amin({d}, keepdim={k})",

@@ -23,6 +23,7 @@ def test_hello(process):
 @pytest.mark.parametrize("line", ["{", "[1]", "7", "null", '{"id": 1}', '{"op": "hello"}', '{"id": [], "op": "hello"}',
                                   '{"id": 1, "op": "nothing"}', '{"id": 1, "op": []}', '{"id": 1, "op": "describe"}',
                                   '{"id": 1, "op": "describe", "problem": 3}', "[" * 100000,
+                                  '{"id": 1, "op": "decompose", "problem": "x", "operations": [3]}',
                                   '{"id": 1, "op": "baseline_block", "handle": 99, "order": [0]}',
                                   '{"id": 1, "op": "baseline_load", "problem": "x", "folders": []}'])
 def test_bad_requests_are_answered(process, line):

@@ -116,6 +116,10 @@ KW_DEVICE double kw_round(double x) { return nearbyint(x); }
 KW_DEVICE float kw_pow(float x, float y) { return powf(x, y); }
 KW_DEVICE double kw_pow(double x, double y) { return pow(x, y); }
 
+// piece: fmod needs: device
+KW_DEVICE float kw_fmod(float x, float y) { return fmodf(x, y); }
+KW_DEVICE double kw_fmod(double x, double y) { return fmod(x, y); }
+
 // piece: copysign needs: device
 KW_DEVICE float kw_copysign(float x, float y) { return copysignf(x, y); }
 KW_DEVICE double kw_copysign(double x, double y) { return copysign(x, y); }

@@ -197,6 +197,13 @@ KW_DEVICE double kw_pow(double x, double y) { return pow(x, y); }
 KW_BUILTIN_2(kw_pow, pow)
 #endif
 
+// piece: fmod needs: device
+KW_DEVICE float kw_fmod(float x, float y) { return fmod(x, y); }
+KW_DEVICE double kw_fmod(double x, double y) { return fmod(x, y); }
+#ifdef KW_LANES
+KW_BUILTIN_2(kw_fmod, fmod)
+#endif
+
 // piece: copysign needs: device
 KW_DEVICE float kw_copysign(float x, float y) { return copysign(x, y); }
 KW_DEVICE double kw_copysign(double x, double y) { return copysign(x, y); }
