@@ -6,14 +6,16 @@
 
 #include "vectors.h"
 
-// piece: product_tile needs: vec load store
+// piece: product_tile needs: vec load store stream
 // rows x (vectors * kw_lanes) sums of products over `steps` positions of the inner dimension, which stay in registers meanwhile,
 // plus what `before` has (if anything), into `tile`. Its rows are tile_row apart, and asked for early: the sums take longer than
-// they do to come. A function of its own: registers are for the sums alone.
-template <int rows, int vectors, std::int64_t left_row, std::int64_t left_step, std::int64_t right_step, std::int64_t tile_row>
+// they do to come; `past_cache`: written past the caches, at multiples of a vector's size. A function of its own: registers are for
+// the sums alone.
+template <int rows, int vectors, std::int64_t left_row, std::int64_t left_step, std::int64_t right_step, std::int64_t tile_row,
+          bool past_cache = false>
 static __attribute__((noinline)) void kw_product_tile(const float* left, const float* right, std::int64_t steps,
                                                       const float* before, float* tile) {
-  for (int r = 0; r < rows; ++r) __builtin_prefetch(tile + r * tile_row, 1);
+  for (int r = 0; r < rows && !past_cache; ++r) __builtin_prefetch(tile + r * tile_row, 1);
   kw_vec sum[rows][vectors];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = kw_vec{};
@@ -28,8 +30,10 @@ static __attribute__((noinline)) void kw_product_tile(const float* left, const f
   }
   const auto keep = [&](auto with_before) {  // twice in the code, so that the sums never leave the registers
     for (int r = 0; r < rows; ++r)
-      for (int v = 0; v < vectors; ++v)
-        kw_store(tile + r * tile_row + v * kw_lanes, with_before(sum[r][v], r * tile_row + v * kw_lanes));
+      for (int v = 0; v < vectors; ++v) {
+        const std::int64_t at = r * tile_row + v * kw_lanes;
+        past_cache ? kw_stream(tile + at, with_before(sum[r][v], at)) : kw_store(tile + at, with_before(sum[r][v], at));
+      }
   };
   if (before != nullptr)
     keep([&](kw_vec own, std::int64_t at) { return own + kw_load(before + at); });
@@ -40,8 +44,8 @@ static __attribute__((noinline)) void kw_product_tile(const float* left, const f
 // piece: utility needs:
 #include <utility>
 
-// piece: transpose needs: vec utility
-// kw_lanes vectors as the rows of a square, turned over: exchanges at distance 1, 2, 4, ...
+// piece: transpose needs: vec utility store
+// `tall` vectors, kw_lanes or half of them, as rows that are turned over in squares: exchanges at distance 1, 2, 4, ... below it.
 template <int distance, int... lane>
 KW_INLINE void kw_exchange(kw_vec& a, kw_vec& b, std::integer_sequence<int, lane...>) {
   const kw_vec low = __builtin_shufflevector(a, b, ((lane & distance) ? kw_lanes + lane - distance : lane)...);
@@ -49,16 +53,19 @@ KW_INLINE void kw_exchange(kw_vec& a, kw_vec& b, std::integer_sequence<int, lane
   a = low;
   b = high;
 }
-template <int distance>
-KW_INLINE void kw_exchange_all(kw_vec* rows) {
-  for (int i = 0; i < kw_lanes; ++i)
-    if (!(i & distance)) kw_exchange<distance>(rows[i], rows[i + distance], std::make_integer_sequence<int, kw_lanes>{});
-}
+template <int tall, int distance = 1>
 KW_INLINE void kw_transpose(kw_vec* rows) {
-  kw_exchange_all<1>(rows);
-  kw_exchange_all<2>(rows);
-  if constexpr (kw_lanes > 4) kw_exchange_all<(kw_lanes > 4 ? 4 : 1)>(rows);
-  if constexpr (kw_lanes > 8) kw_exchange_all<(kw_lanes > 8 ? 8 : 1)>(rows);
+  if constexpr (distance < tall) {
+    for (int i = 0; i < tall; ++i)
+      if (!(i & distance)) kw_exchange<distance>(rows[i], rows[i + distance], std::make_integer_sequence<int, kw_lanes>{});
+    kw_transpose<tall, 2 * distance>(rows);
+  }
+}
+// One of kw_lanes columns of what was turned over. Two squares lie side by side where rows were half as many.
+template <int tall>
+KW_INLINE void kw_store_column(float* to, const kw_vec* turned, int column) {
+  if constexpr (tall == kw_lanes) return kw_store(to, turned[column]);
+  __builtin_memcpy(to, reinterpret_cast<const float*>(turned + column % tall) + column / tall * tall, tall * sizeof(float));
 }
 
 // piece: panel_facts needs: vec

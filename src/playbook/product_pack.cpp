@@ -99,27 +99,30 @@ class PackWriter {
   void write_turned() {
     const std::string whole = emitter_.unique("whole");
     const std::string groups = emitter_.unique("groups");
+    const std::string tall = emitter_.unique("tall");
     const std::string block = emitter_.unique("block");
     const std::string group = emitter_.unique("group");
     const std::string lane = emitter_.unique("lane");
     emitter_.line(fmt::format("constexpr int {} = ({} + kw_lanes - 1) / kw_lanes;", groups, text_.width));
+    // Narrow panels are turned over in half as many exchanges.
+    emitter_.line(fmt::format("constexpr int {} = {} <= kw_lanes / 2 ? kw_lanes / 2 : kw_lanes;", tall, text_.width));
     emitter_.line(fmt::format("const std::int64_t {} = {} + {} / kw_lanes * kw_lanes;", whole, names_.first, names_.steps));
     const VarId inner = emitter_.variable("k", text_.depth, true);
     const std::string k = emitter_.name(inner);
     emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += kw_lanes) {{", k, names_.first, whole), {inner});
-    emitter_.line(fmt::format("kw_vec {}[{}][kw_lanes];", block, groups));
+    emitter_.line(fmt::format("kw_vec {}[{}][{}];", block, groups, tall));
     emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", group, groups));
-    emitter_.open(fmt::format("for (int {0} = 0; {0} < kw_lanes; ++{0}) {{", lane));
+    emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", lane, tall));
     const VarId outer = clamped(fmt::format("{} * kw_lanes + {}", group, lane));
     const Expr value = emitter_.as_vector(element(Affine::variable(outer), Affine::variable(inner)));
     emitter_.line(fmt::format("{}[{}][{}] = {};", block, group, lane, value.text));
     emitter_.close();
-    emitter_.line(fmt::format("kw_transpose({}[{}]);", block, group));
+    emitter_.line(fmt::format("kw_transpose<{}>({}[{}]);", tall, block, group));
     emitter_.close();
-    emitter_.open(fmt::format("for (int {0} = 0; {0} < kw_lanes; ++{0}) {{", lane));
-    emitter_.line(
-        fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) kw_store({2} + ({3} - {4} + {5}) * {6} + {0} * kw_lanes, {7}[{0}][{5}]);",
-                    group, groups, names_.packed, k, names_.first, lane, text_.width, block));
+    emitter_.open(fmt::format("#pragma GCC unroll 16\nfor (int {0} = 0; {0} < kw_lanes; ++{0}) {{", lane));
+    emitter_.line(fmt::format(
+        "for (int {0} = 0; {0} < {1}; ++{0}) kw_store_column<{8}>({2} + ({3} - {4} + {5}) * {6} + {0} * kw_lanes, {7}[{0}], {5});",
+        group, groups, names_.packed, k, names_.first, lane, text_.width, block, tall));
     emitter_.close();
     emitter_.close();
     write_single(whole);

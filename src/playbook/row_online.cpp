@@ -84,7 +84,7 @@ bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& 
   const Value& maximum = writer.graph.at(pair.maximum);
   const Shape& shape = writer.graph.shape(maximum.operands[0]);
   const Shape reduced = shape_of_dims(shape, maximum.dims);
-  constexpr std::int64_t kLongRow = 65536;  // beyond it one running sum a lane would show its rounding
+  constexpr std::int64_t kLongRow = 524288;  // beyond it one running sum a lane would show its rounding
   if (numel(reduced) > kLongRow) return false;
   const std::optional<Index> found = result_of_row(pair.uses, row);
   if (!found) return false;
@@ -101,15 +101,40 @@ bool write_online_softmax(StageWriter& writer, const Stage& stage, const Index& 
     e.line(fmt::format("kw_vec {} = kw_splat(-3.402823466e+38f);", top));
     e.line(fmt::format("kw_vec {} = kw_splat(0.0f);", total));
     const auto element = [&](VarId j) { return e.emit(maximum.operands[0], operand_at(e, maximum, shape, result, j)); };
-    const VarId j = e.variable("j", count, true);
-    e.open(fmt::format("for (std::int64_t {0} = 0; {0} + kw_lanes <= {1}; {0} += kw_lanes) {{", e.name(j), count), {j});
-    const Expr value = e.as_vector(element(j));
+    // Blocks of vectors have one maximum each: the sum is rescaled once a block, and terms of a block do not wait for each other.
     const std::string higher = e.unique("higher");
-    const Expr before = e.exp_to_one({fmt::format("({} - {})", top, higher), DType::f32, true});
-    const Expr now = e.exp_to_one({fmt::format("({} - {})", value.text, higher), DType::f32, true});
-    e.line(fmt::format("const kw_vec {} = kw_maximum({}, {});", higher, top, value.text));
-    e.line(fmt::format("{0} = {0} * {1} + {2};", total, before.text, now.text));
-    e.line(fmt::format("{} = {};", top, higher));
+    const auto rescale = [&](const std::string& highest) {
+      e.line(fmt::format("const kw_vec {} = kw_maximum({}, {});", higher, top, highest));
+      const Expr before = e.exp_to_one({fmt::format("({} - {})", top, higher), DType::f32, true});
+      e.line(fmt::format("{0} = {0} * {1};", total, before.text));
+      e.line(fmt::format("{} = {};", top, higher));
+    };
+    const auto term = [&](const Expr& value) {
+      return e.exp_to_one({fmt::format("({} - {})", e.as_vector(value).text, higher), DType::f32, true}).text;
+    };
+    const std::string first = e.unique("j");
+    const auto each = [&](const std::function<void(VarId)>& body) {
+      const std::string u = e.unique("u");
+      e.open(fmt::format("#pragma GCC unroll 8\nfor (int {0} = 0; {0} < 8; ++{0}) {{", u));
+      body(e.define("at", fmt::format("{} + {} * kw_lanes", first, u), {0, count - 1}, true));
+      e.close();
+    };
+    e.open(fmt::format("for (std::int64_t {0} = 0; {0} + 8 * kw_lanes <= {1}; {0} += 8 * kw_lanes) {{", first, count));
+    const std::string highest = e.unique("highest"), part = e.unique("part");
+    e.line(fmt::format("kw_vec {} = kw_splat(-3.402823466e+38f);", highest));
+    each([&](VarId at) { e.line(fmt::format("{0} = kw_maximum({0}, {1});", highest, e.as_vector(element(at)).text)); });
+    rescale(highest);
+    e.line(fmt::format("kw_vec {} = kw_splat(0.0f);", part));
+    each([&](VarId at) { e.line(fmt::format("{} += {};", part, term(element(at)))); });
+    e.line(fmt::format("{} += {};", total, part));
+    e.close();
+    const VarId j = e.variable("j", count, true);
+    e.open(fmt::format("for (std::int64_t {0} = {1} / (8 * kw_lanes) * (8 * kw_lanes); {0} + kw_lanes <= {1}; {0} += kw_lanes) {{",
+                       e.name(j), count),
+           {j});
+    const Expr value = element(j);
+    rescale(e.as_vector(value).text);
+    e.line(fmt::format("{} += {};", total, term(value)));
     e.close();
     e.line(fmt::format("float {} = kw_max({});", greatest, top));
     const Expr lanes = e.exp_to_one({fmt::format("({} - {})", top, greatest), DType::f32, true});

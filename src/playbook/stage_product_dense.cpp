@@ -109,6 +109,8 @@ class DenseProduct {
     product_only_ = fits && whole_rows && root == facts_.product;
     in_place_ = fits && (blocks_ || product_only_);
     edge_apart_ = in_place_ && !whole_rows;
+    streamed_ = product_only_ && !blocks_ && streams_past_cache(writer_, root);
+    if (streamed_) emitter_.use("stream_stores");
   }
 
   // Constants of the text; also those of kw_prepare's.
@@ -424,9 +426,10 @@ class DenseProduct {
       line(fmt::format("$left += $from * {};", left_step));
     }
     const auto call = [&](const std::string& rows, bool whole) {
-      return fmt::format("kw_product_tile<{}, {}, {}, {}, {}, {}>($left, {}, {}, {}, {});", rows, whole ? "KW_NR" : "$edge_vectors",
-                         left_row, left_step, whole || !right_edge_ ? right_step_ : "$tile_columns",
-                         whole || !edge_apart_ ? sums_row() : "$tile_columns", right, count, before, target);
+      return fmt::format(
+          "kw_product_tile<{}, {}, {}, {}, {}, {}{}>($left, {}, {}, {}, {});", rows, whole ? "KW_NR" : "$edge_vectors", left_row,
+          left_step, whole || !right_edge_ ? right_step_ : "$tile_columns", whole || !edge_apart_ ? sums_row() : "$tile_columns",
+          streamed_ ? ", true" : "", right, count, before, target);
     };
     line(fmt::format("const bool $all_rows = $row + KW_MR <= {}, $all_columns = $column + $tile_columns <= {};", facts_.rows,
                      facts_.columns));
@@ -555,6 +558,7 @@ class DenseProduct {
   bool skip_zeros_ = false;
   bool in_place_ = false;      // sums are kept in the output
   bool product_only_ = false;  // and nothing else becomes of them
+  bool streamed_ = false;      // ... and they go past the caches
   bool edge_apart_ = false;    // but for those of the last columns
   bool blocks_ = false;        // several blocks of the inner dimension: sums are kept in memory between them
   ProductParts parts_;

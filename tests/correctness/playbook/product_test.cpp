@@ -30,9 +30,24 @@ TEST(ProductPieces, TransposeTurnsASquareOver) {
   const auto numbers = some_numbers(kw_lanes * kw_lanes, 1);
   kw_vec rows[kw_lanes];
   for (int i = 0; i < kw_lanes; ++i) rows[i] = kw_load(numbers.data() + i * kw_lanes);
-  kw_transpose(rows);
+  kw_transpose<kw_lanes>(rows);
   for (int i = 0; i < kw_lanes; ++i)
     for (int j = 0; j < kw_lanes; ++j) EXPECT_EQ(rows[i][j], numbers[static_cast<std::size_t>(j * kw_lanes + i)]);
+}
+
+TEST(ProductPieces, HalfAsManyRowsAreTurnedOverIntoColumns) {
+  constexpr int kTall = kw_lanes / 2;
+  const auto numbers = some_numbers(kTall * kw_lanes, 5);
+  kw_vec rows[kTall];
+  for (int i = 0; i < kTall; ++i) rows[i] = kw_load(numbers.data() + i * kw_lanes);
+  kw_transpose<kTall>(rows);
+  for (int column = 0; column < kw_lanes; ++column) {
+    std::vector<float> stored(kTall + 1, -7.0F);
+    kw_store_column<kTall>(stored.data(), rows, column);
+    for (int i = 0; i < kTall; ++i)
+      EXPECT_EQ(stored[static_cast<std::size_t>(i)], numbers[static_cast<std::size_t>(i * kw_lanes + column)]);
+    EXPECT_EQ(stored.back(), -7.0F) << "nothing past it is touched";
+  }
 }
 
 TEST(ProductPieces, ATileIsTheSumOfProductsAndWhatWasBefore) {
@@ -42,10 +57,16 @@ TEST(ProductPieces, ATileIsTheSumOfProductsAndWhatWasBefore) {
   const auto left = some_numbers(kRows * kSteps, 2);
   const auto right = some_numbers(kSteps * kColumns, 3);
   const auto before = some_numbers(kRows * kColumns, 4);
-  std::vector<float> tile(kRows * kColumns);
-  for (const bool add : {false, true}) {
-    kw_product_tile<kRows, 2, kSteps, 1, kColumns, kColumns>(left.data(), right.data(), kSteps, add ? before.data() : nullptr,
-                                                             tile.data());
+  alignas(64) float tile[kRows * kColumns];
+  for (const int way : {0, 1, 2}) {
+    const bool add = way == 1;
+    if (way == 2) {
+      kw_product_tile<kRows, 2, kSteps, 1, kColumns, kColumns, true>(left.data(), right.data(), kSteps, nullptr, tile);
+      kw_stream_fence();
+    } else {
+      kw_product_tile<kRows, 2, kSteps, 1, kColumns, kColumns>(left.data(), right.data(), kSteps, add ? before.data() : nullptr,
+                                                               tile);
+    }
     for (std::size_t r = 0; r < kRows; ++r)
       for (std::size_t c = 0; c < kColumns; ++c) {
         double sum = add ? before[r * kColumns + c] : 0.0;
@@ -201,7 +222,19 @@ TEST(ProductKernels, SeveralDimensionsOfBatchesArePackedInVectors) {
       one_call("aten.einsum.default", R"([{"const": "bhtd,bhde->bhte"}, {"list": [{"ref": "left"}, {"ref": "right"}]}])",
                {4, 8, 64, 32}, {4, 8, 32, 48}, {4, 8, 64, 48}, TensorKind::input);
   const Kernel kernel = kernel_of(problem, {"register_tile", "pack_left"});
-  EXPECT_NE(kernel.source.find("kw_transpose(block"), std::string::npos) << kernel.source;
+  EXPECT_NE(kernel.source.find("kw_transpose<tall>(block"), std::string::npos) << kernel.source;
+}
+
+TEST(ProductKernels, LargeOutputsOfShortSumsGoPastTheCaches) {
+  const auto claimed = [](std::int64_t depth, std::int64_t columns) {
+    const auto problem = one_call("aten.mm.default", kBoth, {2048, depth}, {depth, columns}, {2048, columns}, TensorKind::input);
+    return claims(kernel_of(problem, {"register_tile", "pack_left", "pack_right", "explicit_vectors", "stream_stores"}),
+                  "stream_stores");
+  };
+  EXPECT_TRUE(claimed(32, 1024));
+  EXPECT_FALSE(claimed(32, 128)) << "what is small stays in a cache";
+  EXPECT_FALSE(claimed(32, 1030)) << "rows that do not begin at a vector's multiple";
+  EXPECT_FALSE(claimed(600, 1024)) << "sums of several blocks are read again";
 }
 
 TEST(ProductKernels, EinsumOfEveryOrderIsAProduct) {
