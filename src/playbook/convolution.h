@@ -63,8 +63,10 @@ ConvolutionFacts convolution_facts(const Graph& graph, ValueId convolution);
 // Whether kw_prepare can put its weights into the order of use.
 bool convolution_weights_known(const StageWriter& writer, const ConvolutionFacts& facts);
 
-// The function of a block of the tiled form alone, in the innermost scope; its name. For weights that are known.
-std::string write_tiled_block(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors);
+// The function of a block of the tiled form alone, in the innermost scope; its name. For weights that are known, and features that
+// are divided into so many shares.
+std::string write_tiled_block(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors,
+                              std::int64_t shares);
 
 // The writers; each leaves the emitter where it was. `vectors`: what surrounds the tiles with vectors too, where there may be
 // trouble.

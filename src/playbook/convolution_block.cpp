@@ -52,7 +52,13 @@ std::int64_t ConvolutionBlock::tile_rows(std::int64_t registers) const {
   return best;
 }
 
-// The function of one block: all features of a group for some rows of an image.
+std::int64_t ConvolutionBlock::shares_of_features(std::int64_t blocks, std::int64_t tile_rows) const {
+  const std::int64_t wanted = 2 * writer_.machine.threads;
+  if (blocks >= wanted || facts_.multiplications() < kWorthSharing || !writer_.wants("parallel_outer")) return 1;
+  return std::clamp<std::int64_t>(divided_up(wanted, std::max<std::int64_t>(blocks, 1)), 1, divided_up(facts_.features, tile_rows));
+}
+
+// The function of one block: a share of the features of a group for some rows of an image.
 void ConvolutionBlock::write_block() {
   std::vector<VarId> variables;
   const auto parameter = [&](const std::string& hint, std::int64_t extent) {
@@ -65,6 +71,7 @@ void ConvolutionBlock::write_block() {
   for (const auto& dim : facts_.outer) outer_.push_back(parameter("depth", dim.positions));
   first_row_ = parameter("first_row", facts_.row.positions);
   first_column_ = one_row() ? parameter("first_column", facts_.column.positions) : Affine(0);
+  const Affine share = parameter("share", shares_);
   std::vector<std::string> declared;
   for (const VarId var : variables) {
     arguments_.push_back(emitter_.name(var));
@@ -82,6 +89,14 @@ void ConvolutionBlock::write_block() {
   };
   here("rows", first_row_, facts_.row.positions);
   here("columns", first_column_, facts_.column.positions);
+  if (shares_ > 1) {
+    line(fmt::format("constexpr std::int64_t $share_features = ({} + {} - 1) / {} * KW_FEATURES;", constant("tiles"), shares_,
+                     shares_));
+    line(
+        fmt::format("const std::int64_t $first_feature = {0} * $share_features, $last_feature = kw_least($first_feature + "
+                    "$share_features, {1});",
+                    emitter_.text(share), facts_.features));
+  }
   write_body();
   emitter_.close("};");
 }
@@ -203,10 +218,18 @@ void ConvolutionBlock::write_columns(const Index& row, const Affine& slot) {
   emitter_.close();
 }
 
-VarId ConvolutionBlock::open_tiles() {
+VarId ConvolutionBlock::open_features() {
   const VarId feature = emitter_.variable("feature", facts_.features);
+  const bool whole = shares_ == 1;
+  open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += KW_FEATURES) {{", emitter_.name(feature),
+                   whole ? "0" : "$first_feature", whole ? fmt::format("{}", facts_.features) : "$last_feature"),
+       {feature});
+  return feature;
+}
+
+VarId ConvolutionBlock::open_tiles() {
+  const VarId feature = open_features();
   const std::string f = emitter_.name(feature);
-  open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", f, facts_.features), {feature});
   const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
   line(fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
   return feature;
@@ -290,6 +313,7 @@ void ConvolutionBlock::write_calls() {
   for (const auto& dim : facts_.outer) loop("d", dim.positions, "");
   loop("row", facts_.row.positions, constant("rows"));
   if (one_row()) loop("column", facts_.column.positions, constant("columns"));
+  loop("share", shares_, "");
   const bool worth = facts_.multiplications() >= kWorthSharing && !loops.empty();
   if (worth && (writer_.use("parallel_outer"))) {
     const bool dynamic = writer_.use("balanced_schedule");

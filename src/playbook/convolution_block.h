@@ -36,11 +36,16 @@ class ConvolutionBlock {
   // As many channels of the output at a time as leave few over.
   [[nodiscard]] std::int64_t tile_rows(std::int64_t registers) const;
 
+  // Into how many shares the features of a group are divided, so that so many blocks leave work for all threads. Each share copies
+  // the block's input anew.
+  [[nodiscard]] std::int64_t shares_of_features(std::int64_t blocks, std::int64_t tile_rows) const;
+
   // const auto NAME = [&](...) { ... };
   void write_block();
   // The rows of $copied_rows, of every slot of every channel.
   void write_copy();
-  // The loop over tiles of channels, with $weights of each; the first channel of the tile.
+  // The loop over tiles of the share's channels; the first channel of the tile. With $weights of each:
+  VarId open_features();
   VarId open_tiles();
   // Every row of a tile of channels from `$line`, which is at `line_of` for channel $r of the tile and row $y.
   void write_finish(VarId first_feature, const std::vector<Affine>& phases, const std::string& line_of);
@@ -65,6 +70,7 @@ class ConvolutionBlock {
   std::vector<Affine> outer_;
   Affine first_row_;
   Affine first_column_;
+  std::int64_t shares_ = 1;  // of the features of a group
 
  private:
   [[nodiscard]] bool is_in_memory(ValueId id) const;

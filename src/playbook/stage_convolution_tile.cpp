@@ -30,8 +30,10 @@ class TiledConvolution final : public ConvolutionBlock {
     emitter_.close();
   }
 
-  std::string write_function() {
+  // `shares`: of the features, where others decide; 0: as many as it takes.
+  std::string write_function(std::int64_t shares = 0) {
     decide();
+    shares_ = shares > 0 ? shares : shares_of_features(blocks_, rows_);
     declare_constants();
     take_memory();
     if (!prepacked_) write_weights(emitter_, weights_);
@@ -50,8 +52,11 @@ class TiledConvolution final : public ConvolutionBlock {
       emitter_.need(piece);
     const std::int64_t registers = writer_.machine.vector_bytes == 64 ? 24 : 12;
     const std::int64_t rows = *std::prev(std::ranges::upper_bound(kTileRows, std::min(tile_rows(registers), facts_.features)));
-    const std::int64_t vectors =
-        *std::prev(std::ranges::upper_bound(kTileVectors, std::clamp<std::int64_t>(registers / rows, 1, 8)));
+    std::int64_t most_vectors = std::clamp<std::int64_t>(registers / rows, 1, 8);
+    if (patches_)  // no more of a panel than an image has
+      most_vectors = std::min(most_vectors, divided_up(facts_.row.positions * facts_.column.positions, emitter_.lanes));
+    const std::int64_t vectors = *std::prev(std::ranges::upper_bound(kTileVectors, most_vectors));
+    rows_ = rows;
     writer_.knob("KW_FEATURES", rows, kTileRows);
     writer_.knob("KW_PIXELS", vectors, kTileVectors);
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
@@ -81,6 +86,7 @@ class TiledConvolution final : public ConvolutionBlock {
       if (block >= along.positions) break;
     }
     block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
+    blocks_ = facts_.images() * divided_up(along.positions, chosen);
     const std::int64_t lanes = emitter_.lanes;
     const double flat = static_cast<double>(facts_.column.positions + facts_.column.reach);
     flat_ = !one_row() && flat < static_cast<double>(divided_up(facts_.column.positions, lanes) * lanes);
@@ -132,7 +138,7 @@ class TiledConvolution final : public ConvolutionBlock {
       // Work per output: what panels have too much, what is copied, and threads that wait for the last block.
       const double waste = static_cast<double>(divided_up(pixels, width) * width) / static_cast<double>(pixels);
       const double copying = 2 * copied / static_cast<double>(facts_.channels * pixels * facts_.features);
-      const std::int64_t parts = facts_.images() * blocks;
+      const std::int64_t parts = facts_.images() * blocks * shares_of_features(facts_.images() * blocks, rows_);
       const double waiting =
           static_cast<double>(divided_up(parts, writer_.machine.threads) * writer_.machine.threads) / static_cast<double>(parts);
       const double rest = static_cast<double>(blocks * own) / static_cast<double>(along.positions);
@@ -144,6 +150,7 @@ class TiledConvolution final : public ConvolutionBlock {
       if (block >= along.positions) break;
     }
     block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
+    blocks_ = facts_.images() * divided_up(along.positions, chosen);
   }
 
   // Everything that the text has as numbers, as members of a type of the file: scratch memory is sized by it.
@@ -320,9 +327,7 @@ class TiledConvolution final : public ConvolutionBlock {
       emitter_.close();
     }
     emitter_.close();
-    const VarId feature = emitter_.variable("feature", facts_.features);
-    open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", emitter_.name(feature), facts_.features),
-         {feature});
+    const VarId feature = open_features();
     write_finish(feature, std::vector<Affine>(facts_.rank - 1, Affine(0)),
                  fmt::format("$sums + ({} + $r) * {} + $y * $columns", emitter_.name(feature), row));
     emitter_.close();
@@ -399,6 +404,8 @@ class TiledConvolution final : public ConvolutionBlock {
     emitter_.close();
   }
 
+  std::int64_t rows_ = 1;    // channels of a tile, if no knob has it otherwise
+  std::int64_t blocks_ = 1;  // the same, of the whole output
   bool prepacked_ = false;
   bool patches_ = false;              // as a product of weights and packed patches
   std::int64_t chain_ = 1;            // channels of a panel
@@ -412,8 +419,9 @@ class TiledConvolution final : public ConvolutionBlock {
 
 }  // namespace
 
-std::string write_tiled_block(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors) {
-  return TiledConvolution(writer, stage, facts, vectors).write_function();
+std::string write_tiled_block(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors,
+                              std::int64_t shares) {
+  return TiledConvolution(writer, stage, facts, vectors).write_function(shares);
 }
 
 void write_tiled_convolution(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors) {

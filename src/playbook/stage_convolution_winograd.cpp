@@ -36,7 +36,7 @@ class WinogradConvolution final : public ConvolutionBlock {
     declare_constants();
     take_memory();
     emitter_.open("{");
-    direct_ = write_tiled_block(writer_, stage_, facts_, vectors_);
+    direct_ = write_tiled_block(writer_, stage_, facts_, vectors_, shares_);
     write_block();
     write_calls();
     emitter_.close();
@@ -54,19 +54,23 @@ class WinogradConvolution final : public ConvolutionBlock {
     writer_.knob("KW_PIXELS", std::clamp<std::int64_t>((many ? 24 : 12) / rows, 1, 4), kWinogradVectors);
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", many ? 28 : 14));
     claim_fusion();
-    block_ = writer_.knob("KW_BLOCK_ROWS", block_rows(), kWinogradRows);
+    const std::int64_t own = block_rows();
+    block_ = writer_.knob("KW_BLOCK_ROWS", own, kWinogradRows);
+    shares_ = shares_of_features(facts_.images() * ((facts_.row.positions + own - 1) / own), rows);
     constants_ = emitter_.unique("convolution");
   }
 
-  // Rows whose transformed tiles stay in the second cache, and that leave work for all threads.
+  // Rows whose transformed tiles fill vectors and stay in the second cache, and that leave work for all threads.
   [[nodiscard]] std::int64_t block_rows() const {
     std::int64_t chosen = kWinogradRows[0];
     for (const std::int64_t rows : kWinogradRows) {
       const std::int64_t tiles = (rows / 2) * (column_.positions / 2);
+      const bool too_few = (chosen / 2) * (column_.positions / 2) < 2 * emitter_.lanes;  // threads then share features
       const double bytes = 4.0 * 16 * static_cast<double>(depth_ * tiles);
       const std::int64_t parts = facts_.images() * ((facts_.row.positions + rows - 1) / rows);
       const bool few = tiles < 3 * emitter_.lanes;
-      if (rows > chosen && ((!few && bytes > 0.6 * writer_.machine.l2_bytes) || parts < 2 * writer_.machine.threads)) break;
+      const bool waiting = parts < 2 * writer_.machine.threads && !too_few;
+      if (rows > chosen && ((!few && bytes > 0.6 * writer_.machine.l2_bytes) || waiting)) break;
       chosen = rows;
       if (rows >= facts_.row.positions) break;
     }
@@ -216,6 +220,8 @@ bool suits_winograd(const StageWriter& writer, const ConvolutionFacts& facts) {
   if (facts.rank < 2 || !has_three_neighbours(facts.row) || !has_three_neighbours(facts.column)) return false;
   for (const auto& dim : facts.outer)
     if (dim.up != 1 || dim.slots.size() != dim.taps.size()) return false;
+  // Its weights are 16 for 9: tiles of an image that do not fill a vector are not worth reading them.
+  if ((facts.row.positions + 1) / 2 * ((facts.column.positions + 1) / 2) < writer.emitter.lanes) return false;
   return facts.row.positions > 1 && facts.column.positions > 1 && facts.channels * facts.slots() >= kFewestChannels &&
          facts.features >= kFewestChannels && convolution_weights_known(writer, facts);
 }
