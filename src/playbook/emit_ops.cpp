@@ -124,6 +124,9 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     if (!vector) return;
     for (auto& operand : operands) operand = as_vector(operand);
   };
+  // A product less itself, as one fused operation, would be what its rounding left over.
+  if (fn == "sub" && !cuda && is_floating(dtype) && operands[0].text == operands[1].text)
+    return result(fmt::format("({} * 0.0f)", operands[0].text));
   const auto call = [&](const std::string& name) {
     splat_all();
     std::string arguments;

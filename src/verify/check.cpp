@@ -17,16 +17,11 @@ void allow_biased_rounding(ToleranceRule& rule) { rule.rounding_multiple = rule.
 
 // Errors up to here, beside the tolerance, may be eager's luck. What is further off is not looked at again.
 constexpr double kWorthHearing = 100;
-// Where eager errs by nothing at all, there is no tolerance to measure an error with: one that may be a rounding is looked at
-// again.
-constexpr double kMayBeRounding = 1e-3;
 
 // The comparison once more, where eager's error on inputs next to these could change it.
 CompareOutcome hear_again(CompareInput input, const TensorSpec& spec, const TensorSet& set, const NearbyNoise& nearby,
                           CompareOutcome first) {
-  const bool near = first.error.worst_of_tolerance < kWorthHearing ||
-                    (first.error.max_error_eager == 0 && first.error.max_error < kMayBeRounding);
-  if (first.right || !is_floating(spec.dtype) || !near || !nearby) return first;
+  if (first.right || !is_floating(spec.dtype) || !(first.error.worst_of_tolerance < kWorthHearing) || !nearby) return first;
   const auto file = nearby(set);
   if (!file) return first;  // the module cannot be run on others: the verdict stands
   const auto noise = file->at(spec.name);
