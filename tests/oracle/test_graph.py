@@ -32,12 +32,12 @@ def interpret(graph: dict, tensors: dict, scalars: dict) -> list:
         elif node["op"] == "operator.getitem":
             result = operator.getitem(*map(argument, node["args"]))
         else:
-            _, name, overload = node["op"].split(".")
+            namespace, name, overload = node["op"].split(".")
             kwargs = {key: argument(value) for key, value in node["kwargs"].items()}
             for key, convert in (("device", torch.device), ("layout", lambda text: getattr(torch, text))):
                 if isinstance(kwargs.get(key), str):
                     kwargs[key] = convert(kwargs[key])
-            result = getattr(getattr(torch.ops.aten, name), overload)(*map(argument, node["args"]), **kwargs)
+            result = getattr(getattr(getattr(torch.ops, namespace), name), overload)(*map(argument, node["args"]), **kwargs)
         if isinstance(result, torch.Tensor):
             assert list(result.shape) == node["shape"] and str(result.dtype) == "torch." + node["dtype"], node
         elif "results" in node:
