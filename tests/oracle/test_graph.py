@@ -34,7 +34,7 @@ def interpret(graph: dict, tensors: dict, scalars: dict) -> list:
         else:
             namespace, name, overload = node["op"].split(".")
             kwargs = {key: argument(value) for key, value in node["kwargs"].items()}
-            for key, convert in (("device", torch.device), ("layout", lambda text: getattr(torch, text))):
+            for key, convert in (("device", torch.device), ("layout", lambda text: getattr(torch, text)), ("memory_format", lambda text: getattr(torch, text))):
                 if isinstance(kwargs.get(key), str):
                     kwargs[key] = convert(kwargs[key])
             result = getattr(getattr(getattr(torch.ops, namespace), name), overload)(*map(argument, node["args"]), **kwargs)
