@@ -37,7 +37,7 @@ def _scaled(x, s, draw):
 
 
 def _shifted(x, s, draw):
-    return x + _sign(draw) * _uniform(1.5, 3, draw) * _size(s)
+    return x + _sign(draw) * _uniform(3, 6, draw) * _size(s)
 
 
 def _mixed(x, s, draw):
