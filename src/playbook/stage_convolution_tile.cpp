@@ -85,11 +85,15 @@ class TiledConvolution final : public ConvolutionBlock {
       chosen = block;
       if (block >= along.positions) break;
     }
-    block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
-    blocks_ = facts_.images() * divided_up(along.positions, chosen);
+    take_block(along, chosen, choices);
     const std::int64_t lanes = emitter_.lanes;
     const double flat = static_cast<double>(facts_.column.positions + facts_.column.reach);
     flat_ = !one_row() && flat < static_cast<double>(divided_up(facts_.column.positions, lanes) * lanes);
+  }
+
+  void take_block(const ConvolutionDim& along, std::int64_t chosen, const std::vector<std::int64_t>& choices) {
+    block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
+    blocks_ = facts_.images() * divided_up(along.positions, chosen);
   }
 
   // As the panels of a product, inputs are copied once more for every tap: worth it where many features read them, and where sums
@@ -149,8 +153,7 @@ class TiledConvolution final : public ConvolutionBlock {
       }
       if (block >= along.positions) break;
     }
-    block_ = writer_.knob(one_row() ? "KW_BLOCK_COLUMNS" : "KW_BLOCK_ROWS", chosen, choices);
-    blocks_ = facts_.images() * divided_up(along.positions, chosen);
+    take_block(along, chosen, choices);
   }
 
   // Everything that the text has as numbers, as members of a type of the file: scratch memory is sized by it.
@@ -404,8 +407,8 @@ class TiledConvolution final : public ConvolutionBlock {
     emitter_.close();
   }
 
-  std::int64_t rows_ = 1;    // channels of a tile, if no knob has it otherwise
-  std::int64_t blocks_ = 1;  // the same, of the whole output
+  std::int64_t rows_ = 1;    // channels of a tile, unless a knob has it otherwise
+  std::int64_t blocks_ = 1;  // that the whole output is made of, unless a knob has it otherwise
   bool prepacked_ = false;
   bool patches_ = false;              // as a product of weights and packed patches
   std::int64_t chain_ = 1;            // channels of a panel

@@ -25,20 +25,22 @@ Result<Json> graph_without(const ProblemSource& source, const std::set<std::stri
 
 void simplify_graph(ProblemSource& source, OracleClient& oracle,
                     const std::function<std::set<std::string>(const ProblemDescription&)>& unread) {
+  std::set<std::string> more = unread(source.description);
+  if (more.empty()) return;
   std::set<std::string> apart;
   ProblemDescription simpler = source.description;
   for (int round = 0; round < kMostRounds; ++round) {
-    const std::set<std::string> more = unread(simpler);
-    if (more.empty()) {
-      source.description.graph = std::move(simpler.graph);
-      return;
-    }
     const std::size_t before = apart.size();
     apart.insert(more.begin(), more.end());
     if (apart.size() == before) return;  // there is no rule for it
     auto graph = graph_without(source, apart, oracle);
     if (!graph || graph->is_null()) return;
     simpler.graph = std::move(*graph);
+    more = unread(simpler);
+    if (more.empty()) {
+      source.description.graph = std::move(simpler.graph);
+      return;
+    }
   }
 }
 
