@@ -43,20 +43,20 @@ static __attribute__((noinline)) void kw_convolution_tile(const float* weights, 
 
 // piece: convolution_line needs: convolution_tile least
 // All of `pixels` neighbours, and up to a vector more: whole tiles, then a narrower one. Sums over more than `chain` channels are
-// sums of sums, for their precision.
+// sums of sums, for their precision. `adds`: to what the sums are already.
 template <int rows, int vectors, int step, std::int64_t chain>
 static void kw_convolution_line(const float* weights, const float* input, const std::int64_t* taps, std::int64_t tap_count,
-                                std::int64_t channels, std::int64_t plane, float* sums, std::int64_t sums_row,
-                                std::int64_t pixels) {
+                                std::int64_t channels, std::int64_t plane, float* sums, std::int64_t sums_row, std::int64_t pixels,
+                                bool adds) {
   std::int64_t p = 0;
   for (; p + (vectors - 1) * kw_lanes < pixels; p += vectors * kw_lanes)
     for (std::int64_t c = 0; c < channels; c += chain)
       kw_convolution_tile<rows, vectors, step>(weights + c * tap_count * step, input + p + c * plane, taps, tap_count,
-                                               kw_least(chain, channels - c), plane, sums + p, sums_row, c > 0);
+                                               kw_least(chain, channels - c), plane, sums + p, sums_row, adds || c > 0);
   if constexpr (vectors > 1)
     if (p < pixels)
       kw_convolution_line<rows, vectors - 1, step, chain>(weights, input + p, taps, tap_count, channels, plane, sums + p, sums_row,
-                                                          pixels - p);
+                                                          pixels - p, adds);
 }
 
 // piece: interleave needs:

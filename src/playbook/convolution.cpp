@@ -74,6 +74,13 @@ bool ConvolutionDim::stays_inside() const {
   return low >= 0 && (positions - 1) * stride + high < inputs;
 }
 
+ConvolutionDim::Span ConvolutionDim::inside(const ConvolutionTap& tap) const {
+  const std::int64_t first = slots[static_cast<std::size_t>(tap.slot)];
+  const std::int64_t begin = std::clamp<std::int64_t>(divided_up(-first, stride) - tap.shift, 0, positions);
+  const std::int64_t end = divided_down(inputs - 1 - first, stride) + 1 - tap.shift;
+  return {begin, std::clamp(end, begin, positions)};
+}
+
 std::int64_t ConvolutionFacts::slots() const {
   std::size_t count = row.slots.size() * column.slots.size();
   for (const auto& dim : outer) count *= dim.slots.size();

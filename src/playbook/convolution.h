@@ -8,6 +8,9 @@
 
 namespace kw {
 
+inline std::int64_t divided_down(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return -divided_down(-a, b); }
+
 // A position of the window. Its input is at (q + shift) * stride + slots[slot] for the outputs q * up + phase, q = 0, 1, ...
 struct ConvolutionTap {
   std::int64_t phase = 0;
@@ -29,6 +32,13 @@ struct ConvolutionDim {
   std::vector<ConvolutionTap> taps{ConvolutionTap{}};
 
   [[nodiscard]] bool stays_inside() const;  // what is first in a slot is never padding; of one whose shifts are 0: nothing is
+
+  // The positions whose input of a tap is there, and no padding.
+  struct Span {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+  [[nodiscard]] Span inside(const ConvolutionTap& tap) const;
 };
 
 // A position of the whole window, with the phase of outputs that it belongs to, mixed over all dimensions.

@@ -13,9 +13,6 @@ namespace {
 
 constexpr double kWorthSharing = 200e3;  // multiplications
 
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t divided_down(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
 }  // namespace
 
 ConvolutionBlock::ConvolutionBlock(StageWriter& writer, const Stage& stage, const ConvolutionFacts& facts, bool vectors)

@@ -2,6 +2,7 @@
 // every output is a fixed offset away, whatever stride, dilation and padding are, and pixels of several rows are one line.
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,8 +17,6 @@ const std::vector<std::int64_t> kTileVectors{1, 2, 3, 4, 6, 8};
 const std::vector<std::int64_t> kRowsOfBlock{1, 2, 4, 8, 16, 32, 64, 128};
 const std::vector<std::int64_t> kRowsOfPatches{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64};
 const std::vector<std::int64_t> kColumnsOfBlock{128, 256, 512, 1024, 2048, 4096, 8192};
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class TiledConvolution final : public ConvolutionBlock {
  public:
@@ -62,6 +61,7 @@ class TiledConvolution final : public ConvolutionBlock {
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
     prepacked_ = convolution_weights_known(writer_, facts_) && writer_.use("prepack_weights");
     claim_fusion();
+    decide_parts(patches_ ? vectors * emitter_.lanes : 1);
     if (patches_)
       decide_patches(vectors);
     else
@@ -110,12 +110,42 @@ class TiledConvolution final : public ConvolutionBlock {
 
   [[nodiscard]] std::int64_t window_taps() const { return static_cast<std::int64_t>(facts_.taps().size()); }
 
-  // Positions of the window that are packed together: all of it, or one plane, where sums are long and planes may be in the
-  // padding.
-  [[nodiscard]] std::int64_t part_taps() const {
-    if (facts_.channels * window_taps() <= kLongestChain || std::ranges::all_of(facts_.outer, &ConvolutionDim::stays_inside))
-      return window_taps();
-    return static_cast<std::int64_t>(facts_.row.taps.size() * facts_.column.taps.size());
+  // Positions of the window that are summed together: all of it, or a plane or a row of it, which is left out for outputs that
+  // meet nothing but padding there.
+  [[nodiscard]] std::int64_t part_taps() const { return taps_behind(parted_); }
+
+  // Positions of the window that have the same place in the first so many dimensions.
+  [[nodiscard]] std::int64_t taps_behind(std::size_t dims) const {
+    std::int64_t count = 1;
+    for (const auto* dim : facts_.dims() | std::views::drop(dims)) count *= static_cast<std::int64_t>(dim->taps.size());
+    return count;
+  }
+
+  // By how many dimensions the window is parted: what is saved of the padding, less the loads and stores of sums for every part.
+  // `panel`: pixels that are summed at a time, whether all of them meet padding or not.
+  void decide_parts(std::int64_t panel) {
+    constexpr double kLoadsAndStores = 4;  // of a sum, in multiplications
+    if (facts_.phases() != 1) return;
+    const auto dims = facts_.dims();
+    double least = 0, inside = 1;
+    for (std::size_t parted = 0; parted < dims.size(); ++parted) {
+      if (parted > 0) {
+        const auto& dim = *dims[parted - 1];
+        const double more = &dim == &facts_.row ? 0.5 * static_cast<double>(panel / facts_.column.positions) : 0;
+        double share = 0;
+        for (const auto& tap : dim.taps) {
+          const auto [begin, end] = dim.inside(tap);
+          const double rows = end > begin ? static_cast<double>(end - begin) + more : 0;
+          share += std::min(1.0, rows / static_cast<double>(dim.positions)) / static_cast<double>(dim.taps.size());
+        }
+        inside *= share;
+      }
+      const std::int64_t steps = std::min(facts_.channels * taps_behind(parted), kLongestChain);
+      const double cost = inside * (1 + kLoadsAndStores / static_cast<double>(steps));
+      if (parted > 0 && cost >= 0.97 * least) continue;
+      least = cost;
+      parted_ = parted;
+    }
   }
 
   // Rows that fill whole panels, whose inputs stay in the second cache together with the panels.
@@ -166,7 +196,7 @@ class TiledConvolution final : public ConvolutionBlock {
       offsets.push_back(offset_of(tap));
     }
     while (static_cast<std::int64_t>(begins.size()) <= facts_.phases()) begins.push_back(static_cast<std::int64_t>(offsets.size()));
-    if (patches_) {
+    if (facts_.phases() == 1) {
       begins.clear();
       for (std::int64_t at = 0; at <= static_cast<std::int64_t>(taps.size()); at += part_taps()) begins.push_back(at);
     }
@@ -192,7 +222,9 @@ class TiledConvolution final : public ConvolutionBlock {
       number("line", "(rows * columns + panel - 1) / panel * panel");
       number("group", fmt::format("kw_least(line, kw_most(panel, {} / panel * panel))", group_pixels_));
     } else {
-      number("line", "rows * pitch + KW_PIXELS * kw_lanes");
+      // Rows of sums that are not one line do not reach into each other with their last vectors.
+      number("sums_pitch", flat_ ? "pitch" : "kw_most(pitch, (columns + kw_lanes - 1) / kw_lanes * kw_lanes)");
+      number("line", "rows * sums_pitch + KW_PIXELS * kw_lanes");
     }
     number("padded_floats", fmt::format("{} * plane + pitch + KW_PIXELS * kw_lanes + 64", facts_.channels));
     number("tiles", fmt::format("({} + KW_FEATURES - 1) / KW_FEATURES", facts_.features));
@@ -206,12 +238,16 @@ class TiledConvolution final : public ConvolutionBlock {
       for (const auto& tap : taps) at.push_back(tap.at[d]);
       text += fmt::format("  static constexpr std::int64_t window{}[] = {{{}}};\n", d, fmt::join(at, ", "));
     }
-    for (std::size_t d = 0; patches_ && part_taps() < window_taps() && d < facts_.outer.size(); ++d) {
-      std::vector<std::int64_t> at;  // the input that each plane of the window begins with
-      const auto& dim = facts_.outer[d];
-      for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(part_taps()))
-        at.push_back(dim.slots[static_cast<std::size_t>(dim.taps[static_cast<std::size_t>(taps[t].at[d])].slot)]);
-      text += fmt::format("  static constexpr std::int64_t planes{}[] = {{{}}};\n", d, fmt::join(at, ", "));
+    for (std::size_t d = 0; d < parted_; ++d) {
+      std::vector<std::int64_t> begin, end;  // the outputs that each part of the window has inputs for
+      const auto& dim = *facts_.dims()[d];
+      for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(part_taps())) {
+        const auto inside = dim.inside(dim.taps[static_cast<std::size_t>(taps[t].at[d])]);
+        begin.push_back(inside.begin);
+        end.push_back(inside.end);
+      }
+      text += fmt::format("  static constexpr std::int64_t begin{0}[] = {{{1}}}, end{0}[] = {{{2}}};\n", d, fmt::join(begin, ", "),
+                          fmt::join(end, ", "));
     }
     writer_.declare(text + "};\n}  // namespace");
   }
@@ -295,40 +331,48 @@ class TiledConvolution final : public ConvolutionBlock {
     const std::string plane = constant("plane"), panel = constant("panel"), row = constant("line");
     line(fmt::format("float* const $packed = {};\nconst std::int64_t $pixels = $rows * $columns;", packed_));
     open(fmt::format("for (std::int64_t $group = 0; $group < $pixels; $group += {}) {{", constant("group")));
-    line(fmt::format("const std::int64_t $group_end = kw_least($group + {}, $pixels);\nbool $begun = false;", constant("group")));
-    open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", parts_of_window_));
-    const bool may_be_outside = part_taps() < window_taps();
-    if (may_be_outside) line(fmt::format("if ({}) continue;", outside_window()));
+    line(fmt::format("const std::int64_t $group_end = kw_least($group + {}, $pixels);", constant("group")));
+    const bool parted = parted_ > 0;
+    if (parted) {
+      const std::string first = emitter_.name(open_features());
+      line(
+          fmt::format("for (std::int64_t $r = {0}; $r < {0} + KW_FEATURES; ++$r)\n"
+                      "  for (std::int64_t $p = $group; $p < kw_least($group + {2}, {1}); ++$p) $sums[$r * {1} + $p] = 0.0f;",
+                      first, row, constant("group")));
+      emitter_.close();
+    } else {
+      line("bool $begun = false;");
+    }
+    open_parts();
+    if (rows_parted())  // whole panels
+      line(fmt::format(
+          "const std::int64_t $from = kw_most($group, $begin_row * $columns / {0} * {0}), $until = kw_least($group_end, "
+          "$end_row * $columns);\nif ($from >= $until) continue;",
+          panel));
+    else
+      line("const std::int64_t $from = $group, $until = $group_end;");
     open(fmt::format("for (std::int64_t $c = 0; $c < {}; $c += {}) {{", facts_.channels, chain_));
     line(fmt::format("const std::int64_t $channels = kw_least({}, {} - $c), $steps = $channels * {};", chain_, facts_.channels,
                      part_taps()));
     line(
-        fmt::format("for (std::int64_t $p = $group; $p < $group_end; $p += {0})\n"
+        fmt::format("for (std::int64_t $p = $from; $p < $until; $p += {0})\n"
                     "  kw_convolution_panel<{0}>($padded + $c * {1}, {2} + $part * {3}, {3}, $channels, {1}, $columns, {4}, $p, "
                     "$pixels, $packed + ($p - $group) * $steps);",
                     panel, plane, constant("taps"), part_taps(), constant("pitch")));
     const VarId tile = open_tiles();
     line(fmt::format("const float* const $factors = $weights + ($part * {} + $c) * {} * KW_FEATURES;", facts_.channels,
                      part_taps()));
-    open(fmt::format("for (std::int64_t $p = $group; $p < $group_end; $p += {}) {{", panel));
+    open(fmt::format("for (std::int64_t $p = $from; $p < $until; $p += {}) {{", panel));
     line(fmt::format("float* const $into = $sums + {} * {} + $p;", emitter_.name(tile), row));
     line(
         fmt::format("kw_product_tile<KW_FEATURES, KW_PIXELS, 1, KW_FEATURES, {0}, {1}>($factors, $packed + ($p - $group) * $steps, "
-                    "$steps, $begun ? $into : nullptr, $into);",
-                    panel, row));
+                    "$steps, {2}, $into);",
+                    panel, row, parted ? "$into" : "$begun ? $into : nullptr"));
     emitter_.close();
     emitter_.close();
-    line("$begun = true;");
+    if (!parted) line("$begun = true;");
     emitter_.close();
     emitter_.close();
-    if (may_be_outside) {  // nothing but padding
-      open("if (!$begun) {");
-      line(
-          fmt::format("for (std::int64_t $r = 0; $r < {} * KW_FEATURES; ++$r)\n"
-                      "  for (std::int64_t $p = $group; $p < $group_end; ++$p) $sums[$r * {} + $p] = 0.0f;",
-                      constant("tiles"), row));
-      emitter_.close();
-    }
     emitter_.close();
     const VarId feature = open_features();
     write_finish(feature, std::vector<Affine>(facts_.rank - 1, Affine(0)),
@@ -336,17 +380,23 @@ class TiledConvolution final : public ConvolutionBlock {
     emitter_.close();
   }
 
-  // A condition under which plane $part of the window is in the padding; empty: none ever is.
-  [[nodiscard]] std::string outside_window() const {
-    std::string condition;
-    for (std::size_t d = 0; d < facts_.outer.size(); ++d) {
-      const auto& dim = facts_.outer[d];
-      if (dim.stays_inside()) continue;
-      const std::string at =
-          fmt::format("({} + {}[$part])", emitter_.text(outer_[d] * dim.stride), constant(fmt::format("planes{}", d)));
-      condition += fmt::format("{}{} < 0 || {} >= {}", condition.empty() ? "" : " || ", at, at, dim.inputs);
+  [[nodiscard]] bool rows_parted() const { return parted_ > facts_.outer.size(); }
+
+  // The loop over the parts of the window that the block has inputs for: for rows [$begin_row, $end_row) of it, where it is parted
+  // by rows.
+  void open_parts() {
+    open(fmt::format("for (std::int64_t $part = 0; $part < {}; ++$part) {{", parts_of_window_));
+    for (std::size_t d = 0; d < std::min(parted_, facts_.outer.size()); ++d) {
+      if (facts_.outer[d].stays_inside()) continue;
+      line(fmt::format("if ({0} < {1}[$part] || {0} >= {2}[$part]) continue;", emitter_.text(outer_[d]),
+                       constant(fmt::format("begin{}", d)), constant(fmt::format("end{}", d))));
     }
-    return condition;
+    if (!rows_parted()) return;
+    const std::string first = emitter_.text(first_row_);
+    const std::size_t d = facts_.outer.size();
+    line(fmt::format("const std::int64_t $begin_row = kw_most({0}[$part] - {1}, 0), $end_row = kw_least({2}[$part] - {1}, $rows);",
+                     constant(fmt::format("begin{}", d)), first, constant(fmt::format("end{}", d))));
+    line("if ($begin_row >= $end_row) continue;");
   }
 
   std::string copy_address(VarId channel) override {
@@ -368,8 +418,11 @@ class TiledConvolution final : public ConvolutionBlock {
         mixed = mixed == "0" ? emitter_.text(phases.back())
                              : fmt::format("({} * {} + {})", mixed, dim->up, emitter_.text(phases.back()));
     }
-    write_sums(f, mixed);
-    write_finish(feature, phases, fmt::format("$sums + $r * {} + $y * {}", constant("line"), constant("pitch")));
+    if (parted_ > 0)
+      write_parted_sums(f);
+    else
+      write_sums(f, mixed);
+    write_finish(feature, phases, fmt::format("$sums + $r * {} + $y * {}", constant("line"), constant("sums_pitch")));
     for (int i = 0; i < opened; ++i) emitter_.close();
   }
 
@@ -392,19 +445,47 @@ class TiledConvolution final : public ConvolutionBlock {
     line(fmt::format("float* const $into = $sums + $side * KW_FEATURES * {};", constant("line")));
     const std::string weights = fmt::format("$weights + $begin * {}", facts_.channels);
     if (!flat_) open("for (std::int64_t $y = 0; $y < $rows; ++$y) {");
-    const std::string moved = flat_ ? "" : fmt::format(" + $y * {}", constant("pitch"));
     const std::string pixels = flat_ ? fmt::format("($rows - 1) * {} + $columns", constant("pitch")) : "$columns";
     const std::int64_t chain = std::max<std::int64_t>(1, longest_chain() / taps_of_largest_phase());
+    write_line(feature, weights, flat_ ? "" : "$y", "$begin", "$count", chain, pixels, "false");
+    if (!flat_) emitter_.close();
+    emitter_.close();
+  }
+
+  // A part of the window after the other, for the rows that have inputs there. What a line writes past the last of them are zeros
+  // more, or lies between rows.
+  void write_parted_sums(const std::string& feature) {
+    line(fmt::format("float* const $into = $sums;\nfor (std::int64_t $p = 0; $p < KW_FEATURES * {}; ++$p) $into[$p] = 0.0f;",
+                     constant("line")));
+    open_parts();
+    if (!rows_parted()) line("constexpr std::int64_t $begin_row = 0;\nconst std::int64_t $end_row = $rows;");
+    const std::int64_t chain = std::max<std::int64_t>(1, kLongestChain / part_taps());
+    const std::string weights = fmt::format("$weights + $part * {}", facts_.channels * part_taps());
+    const std::string begin = fmt::format("$part * {}", part_taps()), count = fmt::format("{}", part_taps());
+    if (flat_) {
+      write_line(feature, weights, "$begin_row", begin, count, chain,
+                 fmt::format("($end_row - $begin_row - 1) * {} + $columns", constant("pitch")), "true");
+    } else {
+      open("for (std::int64_t $y = $begin_row; $y < $end_row; ++$y) {");
+      write_line(feature, weights, "$y", begin, count, chain, "$columns", "true");
+      emitter_.close();
+    }
+    emitter_.close();
+  }
+
+  // `row`: of the copy and the sums, where the line begins; `begin` and `count`: its taps.
+  void write_line(const std::string& feature, const std::string& weights, const std::string& row, const std::string& begin,
+                  const std::string& count, std::int64_t chain, const std::string& pixels, const std::string& adds) {
+    const auto moved = [&](const char* pitch) { return row.empty() ? "" : fmt::format(" + {} * {}", row, constant(pitch)); };
     const auto call = [&](const std::string& rows) {
       return fmt::format(
-          "kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + $begin, $count, {}, {}, "
-          "$into{}, {}, {});",
-          rows, chain, weights, moved, constant("taps"), facts_.channels, constant("plane"), moved, constant("line"), pixels);
+          "kw_convolution_line<{}, KW_PIXELS, KW_FEATURES, {}>({} * KW_FEATURES, $padded{}, {} + {}, {}, {}, {}, $into{}, {}, {}, "
+          "{});",
+          rows, chain, weights, moved("pitch"), constant("taps"), begin, count, facts_.channels, constant("plane"),
+          moved("sums_pitch"), constant("line"), pixels, adds);
     };
     line(fmt::format("if ({} + KW_FEATURES <= {}) {}", feature, facts_.features, call("KW_FEATURES")));
     line("else " + call(constant("edge")));
-    if (!flat_) emitter_.close();
-    emitter_.close();
   }
 
   std::int64_t rows_ = 1;    // channels of a tile, unless a knob has it otherwise
@@ -413,7 +494,8 @@ class TiledConvolution final : public ConvolutionBlock {
   bool patches_ = false;              // as a product of weights and packed patches
   std::int64_t chain_ = 1;            // channels of a panel
   std::int64_t group_pixels_ = 0;     // that are packed at a time
-  std::int64_t parts_of_window_ = 1;  // whose taps are together
+  std::size_t parted_ = 0;            // dimensions of the window whose positions are parts of their own
+  std::int64_t parts_of_window_ = 1;  // whose taps are together; phases have their own
   std::string packed_;
   bool flat_ = false;  // rows of a block are one line, with what lies between them
   std::string block_;

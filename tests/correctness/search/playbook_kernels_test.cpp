@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/subprocess.h"
 #include "dsl/problem_header.h"
 #include "search/coder.h"
@@ -82,7 +85,8 @@ TEST_P(PlaybookKernels, PassPlainAndWithEveryStrategy) {
     const VerdictRecord& verdict = judged->evaluation.verdict;
     EXPECT_EQ(verdict.verdict, Verdict::passed)
         << name_of(verdict.verdict) << ": " << verdict.diagnosis.summary << " " << verdict.diagnosis.place << "\n"
-        << (verdict.diagnosis.evidence.empty() ? "" : verdict.diagnosis.evidence.front()) << "\n"
+        << fmt::format("{}\n", fmt::join(verdict.diagnosis.evidence, "\n"))
+        << (verdict.checks.empty() ? Json() : Json(verdict.checks.back())).dump() << "\n"
         << kernel->source;
   }
 }
