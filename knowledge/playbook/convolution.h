@@ -67,6 +67,17 @@ static inline void kw_interleave(const float* from, std::int64_t apart, std::int
     for (int l = 0; l < lines; ++l) to[i * lines + l] = from[l * apart + i];
 }
 
+// piece: convolution_patches needs: product_tile
+// A tile of channels by the first `pixels` of a panel, in whole vectors.
+template <int rows, int vectors, std::int64_t panel, std::int64_t sums_row>
+static inline void kw_convolution_patches(const float* weights, const float* patches, std::int64_t steps, const float* before,
+                                          float* sums, std::int64_t pixels) {
+  if constexpr (vectors > 1)
+    if (pixels <= (vectors - 1) * kw_lanes)
+      return kw_convolution_patches<rows, vectors - 1, panel, sums_row>(weights, patches, steps, before, sums, pixels);
+  kw_product_tile<rows, vectors, 1, rows, panel, sums_row>(weights, patches, steps, before, sums);
+}
+
 // piece: convolution_panel needs: vec load store
 // The inputs of `width` neighbouring outputs as the panel of a product: for each channel, `plane` apart, and each tap, some offset
 // away, a line of `width`. Outputs are counted from row to row, `columns` in each; rows of the input are `pitch` apart. What lies

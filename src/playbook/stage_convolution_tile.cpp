@@ -47,7 +47,7 @@ class TiledConvolution final : public ConvolutionBlock {
     writer_.use("convolution_tile");
     patches_ = suits_patches() && writer_.use("im2col_pack");
     for (const char* piece : {"least", "most"}) emitter_.need(piece);
-    for (const char* piece : patches_ ? std::vector{"convolution_panel", "product_tile"} : std::vector{"convolution_line"})
+    for (const char* piece : patches_ ? std::vector{"convolution_panel", "convolution_patches"} : std::vector{"convolution_line"})
       emitter_.need(piece);
     const std::int64_t registers = writer_.machine.vector_bytes == 64 ? 24 : 12;
     const std::int64_t rows = *std::prev(std::ranges::upper_bound(kTileRows, std::min(tile_rows(registers), facts_.features)));
@@ -170,7 +170,8 @@ class TiledConvolution final : public ConvolutionBlock {
       const std::int64_t blocks = divided_up(along.positions, own);
       if (block > choices[0] && (4 * copied > 0.4 * l2 || 4.0 * static_cast<double>(facts_.features * pixels) > 0.5 * l2)) break;
       // Work per output: what panels have too much, what is copied, and threads that wait for the last block.
-      const double waste = static_cast<double>(divided_up(pixels, width) * width) / static_cast<double>(pixels);
+      const double waste = (static_cast<double>(pixels / width) + narrow_panel(pixels % width, width)) *
+                           static_cast<double>(width) / static_cast<double>(pixels);
       const double copying = 2 * copied / static_cast<double>(facts_.channels * pixels * facts_.features);
       const std::int64_t parts = facts_.images() * blocks * shares_of_features(facts_.images() * blocks, rows_);
       const double waiting =
@@ -184,6 +185,13 @@ class TiledConvolution final : public ConvolutionBlock {
       if (block >= along.positions) break;
     }
     take_block(along, chosen, choices);
+  }
+
+  // What the last panel takes beside a whole one: its vectors, unless these are too few for the multiplications to overlap.
+  [[nodiscard]] double narrow_panel(std::int64_t pixels, std::int64_t width) const {
+    constexpr double kSumsUnderWay = 8;
+    const auto sums = [&](std::int64_t wide) { return static_cast<double>(rows_ * divided_up(wide, emitter_.lanes)); };
+    return pixels == 0 ? 0 : std::min(1.0, std::max(sums(pixels), kSumsUnderWay) / sums(width));
   }
 
   // Everything that the text has as numbers, as members of a type of the file: scratch memory is sized by it.
@@ -219,8 +227,8 @@ class TiledConvolution final : public ConvolutionBlock {
     number("plane", fmt::format("({0} * slot + 15) / 16 * 16 + (({0} * slot + 15) / 16 % 16 == 0 ? 16 : 0)", facts_.slots()));
     if (patches_) {
       number("panel", "KW_PIXELS * kw_lanes");
-      number("line", "(rows * columns + panel - 1) / panel * panel");
-      number("group", fmt::format("kw_least(line, kw_most(panel, {} / panel * panel))", group_pixels_));
+      number("line", "(rows * columns + panel - 1) / panel * panel + kw_lanes");  // with what the last vector has too much
+      number("group", fmt::format("kw_least(line / panel * panel, kw_most(panel, {} / panel * panel))", group_pixels_));
     } else {
       // Rows of sums that are not one line do not reach into each other with their last vectors.
       number("sums_pitch", flat_ ? "pitch" : "kw_most(pitch, (columns + kw_lanes - 1) / kw_lanes * kw_lanes)");
@@ -337,18 +345,17 @@ class TiledConvolution final : public ConvolutionBlock {
       const std::string first = emitter_.name(open_features());
       line(
           fmt::format("for (std::int64_t $r = {0}; $r < {0} + KW_FEATURES; ++$r)\n"
-                      "  for (std::int64_t $p = $group; $p < kw_least($group + {2}, {1}); ++$p) $sums[$r * {1} + $p] = 0.0f;",
-                      first, row, constant("group")));
+                      "  for (std::int64_t $p = $group; $p < $group_end + kw_lanes; ++$p) $sums[$r * {1} + $p] = 0.0f;",
+                      first, row));
       emitter_.close();
     } else {
       line("bool $begun = false;");
     }
     open_parts();
-    if (rows_parted())  // whole panels
-      line(fmt::format(
-          "const std::int64_t $from = kw_most($group, $begin_row * $columns / {0} * {0}), $until = kw_least($group_end, "
-          "$end_row * $columns);\nif ($from >= $until) continue;",
-          panel));
+    if (rows_parted())
+      line(
+          "const std::int64_t $from = kw_most($group, $begin_row * $columns), $until = kw_least($group_end, $end_row * "
+          "$columns);\nif ($from >= $until) continue;");
     else
       line("const std::int64_t $from = $group, $until = $group_end;");
     open(fmt::format("for (std::int64_t $c = 0; $c < {}; $c += {}) {{", facts_.channels, chain_));
@@ -357,7 +364,7 @@ class TiledConvolution final : public ConvolutionBlock {
     line(
         fmt::format("for (std::int64_t $p = $from; $p < $until; $p += {0})\n"
                     "  kw_convolution_panel<{0}>($padded + $c * {1}, {2} + $part * {3}, {3}, $channels, {1}, $columns, {4}, $p, "
-                    "$pixels, $packed + ($p - $group) * $steps);",
+                    "$pixels, $packed + ($p - $from) * $steps);",
                     panel, plane, constant("taps"), part_taps(), constant("pitch")));
     const VarId tile = open_tiles();
     line(fmt::format("const float* const $factors = $weights + ($part * {} + $c) * {} * KW_FEATURES;", facts_.channels,
@@ -365,8 +372,8 @@ class TiledConvolution final : public ConvolutionBlock {
     open(fmt::format("for (std::int64_t $p = $from; $p < $until; $p += {}) {{", panel));
     line(fmt::format("float* const $into = $sums + {} * {} + $p;", emitter_.name(tile), row));
     line(
-        fmt::format("kw_product_tile<KW_FEATURES, KW_PIXELS, 1, KW_FEATURES, {0}, {1}>($factors, $packed + ($p - $group) * $steps, "
-                    "$steps, {2}, $into);",
+        fmt::format("kw_convolution_patches<KW_FEATURES, KW_PIXELS, {0}, {1}>($factors, $packed + ($p - $from) * $steps, $steps, "
+                    "{2}, $into, $until - $p);",
                     panel, row, parted ? "$into" : "$begun ? $into : nullptr"));
     emitter_.close();
     emitter_.close();
