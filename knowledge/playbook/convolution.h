@@ -78,42 +78,39 @@ static inline void kw_convolution_patches(const float* weights, const float* pat
   kw_product_tile<rows, vectors, 1, rows, panel, sums_row>(weights, patches, steps, before, sums);
 }
 
-// piece: convolution_panel needs: vec load store
+// piece: convolution_panel needs: vec load store least
+// Lines of a panel, `count` vectors in each: from where in the input, and to what place of the line. What a vector has too much,
+// the next one mends.
+template <std::int64_t width, int count>
+static void kw_panel_lines(const float* input, const std::int64_t* taps, std::int64_t tap_count, std::int64_t channels,
+                           std::int64_t plane, const std::int64_t* from, const std::int64_t* place, std::int64_t vectors,
+                           float* panel) {
+  constexpr bool known = count < width / kw_lanes + 2;  // others are rare
+  if constexpr (known)
+    if (vectors != count)
+      return kw_panel_lines<width, count + 1>(input, taps, tap_count, channels, plane, from, place, vectors, panel);
+  for (std::int64_t c = 0; c < channels; ++c, input += plane)
+    for (std::int64_t t = 0; t < tap_count; ++t, panel += width) {
+      const float* const tap = input + taps[t];
+      for (std::int64_t v = 0; v < (known ? count : vectors); ++v) kw_store(panel + place[v], kw_load(tap + from[v]));
+    }
+}
+
 // The inputs of `width` neighbouring outputs as the panel of a product: for each channel, `plane` apart, and each tap, some offset
 // away, a line of `width`. Outputs are counted from row to row, `columns` in each; rows of the input are `pitch` apart. What lies
-// past the last of `pixels` has no meaning; up to `width` past the panel's end is written.
+// past the last of `pixels` has no meaning; up to a vector past the panel's end is written.
 template <std::int64_t width>
 static void kw_convolution_panel(const float* input, const std::int64_t* taps, std::int64_t tap_count, std::int64_t channels,
                                  std::int64_t plane, std::int64_t columns, std::int64_t pitch, std::int64_t first,
                                  std::int64_t pixels, float* panel) {
-  std::int64_t from[width], place[width], runs = 0;  // of neighbours that are in one row
-  for (std::int64_t i = 0; i < width && first + i < pixels;) {
+  std::int64_t from[width], place[width], vectors = 0;
+  for (std::int64_t i = 0, end = 0; i < width && first + i < pixels; i = end) {  // what is in one row
     const std::int64_t row = (first + i) / columns, column = (first + i) % columns;
-    from[runs] = row * pitch + column;
-    place[runs++] = i;
-    i += columns - column;
+    end = kw_least(width, i + columns - column);
+    for (std::int64_t x = i; x < end; x += kw_lanes) {
+      from[vectors] = row * pitch + column + x - i;
+      place[vectors++] = x;
+    }
   }
-  // What a run writes past its end, the next one mends.
-  if (runs == 1) {
-    for (std::int64_t c = 0; c < channels; ++c, input += plane)
-      for (std::int64_t t = 0; t < tap_count; ++t, panel += width)
-        for (std::int64_t i = 0; i < width; i += kw_lanes) kw_store(panel + i, kw_load(input + taps[t] + from[0] + i));
-    return;
-  }
-  if (runs == 2) {
-    for (std::int64_t c = 0; c < channels; ++c, input += plane)
-      for (std::int64_t t = 0; t < tap_count; ++t, panel += width) {
-        const float* const tap = input + taps[t];
-        for (std::int64_t i = 0; i < width; i += kw_lanes) kw_store(panel + i, kw_load(tap + from[0] + i));
-        for (std::int64_t i = 0; i < width; i += kw_lanes) kw_store(panel + place[1] + i, kw_load(tap + from[1] + i));
-      }
-    return;
-  }
-  for (std::int64_t c = 0; c < channels; ++c, input += plane)
-    for (std::int64_t t = 0; t < tap_count; ++t, panel += width)
-      for (std::int64_t r = 0; r < runs; ++r) {
-        const std::int64_t end = r + 1 < runs ? place[r + 1] : width;
-        for (std::int64_t i = place[r], at = taps[t] + from[r]; i < end; i += kw_lanes, at += kw_lanes)
-          kw_store(panel + i, kw_load(input + at));
-      }
+  kw_panel_lines<width, width / kw_lanes>(input, taps, tap_count, channels, plane, from, place, vectors, panel);
 }
