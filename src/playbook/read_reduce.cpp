@@ -1,4 +1,5 @@
 // Reductions, softmax and what is made of them.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -127,6 +128,9 @@ NodeValues read_var_dim(const NodeReader& node) {
 ValueId vector_norm(Graph& graph, ValueId x, double order, const std::vector<int>& dims, bool keepdim) {
   const DType dtype = graph.dtype(x);
   const ValueId size = graph.pointwise("abs", {x}, dtype);
+  // Of one number: its square could be too small to be held.
+  const bool single = std::ranges::all_of(dims, [&](int d) { return graph.shape(x)[static_cast<std::size_t>(d)] == 1; });
+  if (single && order != 0) return graph.reduce("sum", size, dims, keepdim);
   if (std::isinf(order)) return graph.reduce(order > 0 ? "max" : "min", size, dims, keepdim);
   if (order == 2)
     return graph.pointwise("sqrt", {graph.reduce("sum", graph.pointwise("square", {x}, dtype), dims, keepdim)}, dtype);
