@@ -20,10 +20,10 @@ constexpr std::string_view kRunColumns = "SELECT id, record, created_at, updated
 
 Result<std::int64_t> run_number(std::string_view id) {
   std::int64_t number = 0;
-  bool valid = !id.empty() && id.size() < 18;
+  bool valid = !id.empty() && id.size() < 18;  // what a number holds
   for (const char c : id) {
     valid = valid && c >= '0' && c <= '9';
-    number = number * 10 + (c - '0');
+    if (valid) number = number * 10 + (c - '0');
   }
   if (!valid) return bad_input(fmt::format("'{}' is no run", id), "a run is a number: kernelwright runs lists them");
   return number;

@@ -22,13 +22,32 @@ ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool ke
   return graph.pointwise("div", {sum, graph.constant(static_cast<double>(count), dtype)}, dtype);
 }
 
-// By way of the distances from the first element, whose sum keeps its digits where all are far from zero: equal elements are at no
-// distance from their mean, as they are for PyTorch.
+// The middle one of three elements: not the one that is far from all others, if there is one.
+static ValueId one_of_many(Graph& graph, ValueId x, const std::vector<int>& dims) {
+  const DType dtype = graph.dtype(x);
+  const auto at = [&](std::int64_t part) {  // 0, 1 and 2: the first, one half way, and the last
+    ValueId element = x;
+    for (const int d : dims) {
+      const std::int64_t place = (graph.shape(x)[static_cast<std::size_t>(d)] - 1) * part / 2;
+      element = graph.slice(element, d, place, 1);
+    }
+    return element;
+  };
+  std::int64_t count = 1;
+  for (const int d : dims) count *= graph.shape(x)[static_cast<std::size_t>(d)];
+  if (count < 3) return at(0);
+  const ValueId first = at(0), half_way = at(1), last = at(2);
+  const ValueId low = graph.pointwise("minimum", {first, half_way}, dtype);
+  const ValueId high = graph.pointwise("maximum", {first, half_way}, dtype);
+  return graph.pointwise("maximum", {low, graph.pointwise("minimum", {high, last}, dtype)}, dtype);
+}
+
+// By way of the distances from one of the elements, whose sum keeps its digits where all are far from zero: equal elements are at
+// no distance from their mean, as they are for PyTorch.
 ValueId centred_over(Graph& graph, ValueId x, const std::vector<int>& dims) {
   const DType dtype = graph.dtype(x);
-  ValueId first = x;
-  for (const int d : dims) first = graph.slice(first, d, 0, 1);
-  const ValueId distance = graph.pointwise("sub", {x, first}, dtype);
+  const ValueId from = one_of_many(graph, x, dims);
+  const ValueId distance = graph.pointwise("sub", {x, from}, dtype);
   return graph.pointwise("sub", {distance, mean_over(graph, distance, dims, true)}, dtype);
 }
 
