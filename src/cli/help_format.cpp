@@ -39,7 +39,7 @@ class HelpFormat : public CLI::Formatter {
 // CLI11 writes a check behind the type and a colon: TEXT:{eager,compile}, INT:INT in [1 - 16].
 std::string value_shown(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
-  const std::string type = option.get_type_name();
+  std::string type = option.get_type_name();
   const std::size_t colon = type.find(':');
   if (colon == std::string::npos) return type;
   const std::string check = type.substr(colon + 1);

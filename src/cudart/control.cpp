@@ -103,8 +103,8 @@ KW_CUDART std::size_t kw_vgpu_take_report(char* buffer, std::size_t capacity) {
   const std::lock_guard lock(runtime.mutex());
   waiting += runtime.log().take();
   const std::size_t bytes = waiting.size();
-  if (bytes > capacity || bytes == 0) return bytes;
-  std::memcpy(buffer, waiting.data(), bytes);
+  if (bytes > capacity) return bytes;
+  waiting.copy(buffer, bytes);
   waiting.clear();
   return bytes;
 }

@@ -22,7 +22,7 @@
 namespace kw {
 namespace {
 
-using Progress = std::function<void(const std::string&)>;
+using MigrationProgress = std::function<void(const std::string&)>;
 
 Result<std::unique_ptr<Coder>> coder_for(const Dsl& dsl, const ProblemDescription& problem, const Evaluator& evaluator) {
   if (!dsl.on_gpu()) return cpu_playbook_coder(std::string(dsl.name), problem, evaluator.machine(), evaluator.threads());
@@ -89,7 +89,7 @@ void want_fusion(const Dsl& to, const StrategyPool& pool, std::set<std::string>&
 
 class Migrator {
  public:
-  Migrator(const MigrationRequest& request, Evaluator& evaluator, const Progress& progress, const std::atomic<bool>& stop)
+  Migrator(const MigrationRequest& request, Evaluator& evaluator, const MigrationProgress& progress, const std::atomic<bool>& stop)
       : request_(request), evaluator_(evaluator), progress_(progress), stop_(stop) {}
 
   Result<Migration> run(Candidate& source, const Dsl& to) {
@@ -238,13 +238,13 @@ class Migrator {
 
   const MigrationRequest& request_;
   Evaluator& evaluator_;
-  const Progress& progress_;
+  const MigrationProgress& progress_;
   const std::atomic<bool>& stop_;
 };
 
 }  // namespace
 
-Result<Migration> migrate(const MigrationRequest& request, const Progress& progress, const std::atomic<bool>& stop) {
+Result<Migration> migrate(const MigrationRequest& request, const MigrationProgress& progress, const std::atomic<bool>& stop) {
   KW_TRY(const Dsl* to, dsl_named(request.to));
   KW_TRY(Candidate source, Candidate::read(request.kernel_file, {}, request.from));
   for (const Dsl* dsl : {&source.dsl(), to})

@@ -91,7 +91,7 @@ class Viewer {
       }
       return httplib::Server::HandlerResponse::Unhandled;
     });
-    server_.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+    server_.set_exception_handler([](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
       refuse(response, 500, "the viewer failed");
     });
     server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
