@@ -259,7 +259,7 @@ void ConvolutionBlock::write_finish(VarId first_feature, const std::vector<Affin
 
 // An output of a position and phase; those past the end are left out.
 Affine ConvolutionBlock::output(const ConvolutionDim& dim, const Affine& position, const Affine& phase) {
-  const Affine at = position * dim.up + phase;
+  Affine at = position * dim.up + phase;
   if (dim.up == 1) return at;
   const VarId var = emitter_.define("at", emitter_.text(at), {0, dim.outputs - 1});
   if (dim.outputs % dim.up != 0) line(fmt::format("if ({} >= {}) continue;", emitter_.name(var), dim.outputs));

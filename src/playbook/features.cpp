@@ -87,7 +87,8 @@ void count_convolution(Features& features, const Graph& graph, const Value& valu
   if (work <= features["convolution_products"]) return;
   features["convolution_products"] = work;
   features["convolution_inputs"] = static_cast<double>(weights[1]);
-  features["convolution_features"] = static_cast<double>(value.shape[1] / value.groups);
+  const std::int64_t of_a_group = value.shape[1] / value.groups;
+  features["convolution_features"] = static_cast<double>(of_a_group);
   features["convolution_taps"] = taps;
   features["convolution_pixels"] = pixels;
   features["convolution_stride"] = stride;

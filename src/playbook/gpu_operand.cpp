@@ -49,7 +49,7 @@ GpuProduct gpu_product(GpuWriter& writer, const Stage& stage) {
 Emitter::Place place_of_piece(Emitter& e, const GpuOperand& operand, const Affine& batch, VarId outer, VarId depth,
                               std::int64_t lanes) {
   const VarId along = operand.along_depth ? depth : outer;
-  const auto at = e.place_of(operand.value, operand.index(batch, Affine::variable(outer), Affine::variable(depth)));
+  auto at = e.place_of(operand.value, operand.index(batch, Affine::variable(outer), Affine::variable(depth)));
   bool aligned = at.found && at.position.constant % lanes == 0 && at.position.coefficient(along) == 1;
   for (const auto& [var, coefficient] : at.position.terms) {
     const bool known = var == outer || var == depth || batch.coefficient(var) != 0;

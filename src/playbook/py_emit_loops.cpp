@@ -212,7 +212,7 @@ PyExpr PyEmitter::emit_pad(const Value& value, const Index& index) {
     inside.push_back(fmt::format("({} >= 0)", name(from)));
     inside.push_back(fmt::format("({} < {})", name(from), shape[d]));
   }
-  const PyExpr value_inside = guarded(inside, [&] { return emit(value.operands[0], inner); });
+  PyExpr value_inside = guarded(inside, [&] { return emit(value.operands[0], inner); });
   if (inside.empty()) return value_inside;
   const PyExpr condition{fmt::format("({})", fmt::join(inside, " & ")), DType::boolean, is_block(index), depth()};
   return apply("where", {condition, value_inside, emit(value.operands[1], {})}, value.dtype);

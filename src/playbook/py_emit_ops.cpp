@@ -148,7 +148,7 @@ PyExpr PyEmitter::combine(const std::string& fn, const PyExpr& a, const PyExpr& 
 }
 
 std::string PyEmitter::accumulator(const std::string& hint, DType dtype, const std::string& start, bool block) {
-  const std::string name = unique(hint);
+  std::string name = unique(hint);
   if (dialect == PyDialect::triton) {
     line(fmt::format("{} = tl.full({}, {}, {})", name, block ? block_shape : "[]", start, type_name(dtype)));
     return name;

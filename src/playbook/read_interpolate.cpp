@@ -126,7 +126,8 @@ NodeValues read_resized(const NodeReader& node, const std::string& mode) {
       resize.factor = factor.get<double>();
     }
     const int dim = static_cast<int>(d);
-    const bool whole = to[d] % from[d] == 0 && resize.step() * static_cast<double>(to[d] / from[d]) == 1;
+    const std::int64_t times = to[d] / from[d];
+    const bool whole = to[d] % from[d] == 0 && resize.step() * static_cast<double>(times) == 1;
     if (from[d] == to[d] && (resize.step() == 1 || mode == "nearest")) continue;
     if (nearest && whole)
       x = repeated(graph, x, dim, to[d] / from[d]);

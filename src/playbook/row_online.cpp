@@ -203,7 +203,7 @@ bool write_online_moments(StageWriter& writer, const Stage& stage, const Index& 
         take(single, rest);
         e.close();
       }
-      const std::string total = e.unique("total");
+      std::string total = e.unique("total");
       e.line(fmt::format("const double {0} = double(kw_sum(({1}[0] + {1}[1]) + ({1}[2] + {1}[3]))) + {2};", total, lanes, rest));
       return total;
     };

@@ -2,7 +2,6 @@
 // every output is a fixed offset away, whatever stride, dilation and padding are, and pixels of several rows are one line.
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -117,7 +116,8 @@ class TiledConvolution final : public ConvolutionBlock {
   // Positions of the window that have the same place in the first so many dimensions.
   [[nodiscard]] std::int64_t taps_behind(std::size_t dims) const {
     std::int64_t count = 1;
-    for (const auto* dim : facts_.dims() | std::views::drop(dims)) count *= static_cast<std::int64_t>(dim->taps.size());
+    const auto all = facts_.dims();
+    for (std::size_t d = dims; d < all.size(); ++d) count *= static_cast<std::int64_t>(all[d]->taps.size());
     return count;
   }
 
@@ -131,7 +131,8 @@ class TiledConvolution final : public ConvolutionBlock {
     for (std::size_t parted = 0; parted < dims.size(); ++parted) {
       if (parted > 0) {
         const auto& dim = *dims[parted - 1];
-        const double more = &dim == &facts_.row ? 0.5 * static_cast<double>(panel / facts_.column.positions) : 0;
+        const std::int64_t whole_rows = panel / facts_.column.positions;
+        const double more = &dim == &facts_.row ? 0.5 * static_cast<double>(whole_rows) : 0;
         double share = 0;
         for (const auto& tap : dim.taps) {
           const auto [begin, end] = dim.inside(tap);
@@ -170,8 +171,9 @@ class TiledConvolution final : public ConvolutionBlock {
       const std::int64_t blocks = divided_up(along.positions, own);
       if (block > choices[0] && (4 * copied > 0.4 * l2 || 4.0 * static_cast<double>(facts_.features * pixels) > 0.5 * l2)) break;
       // Work per output: what panels have too much, what is copied, and threads that wait for the last block.
-      const double waste = (static_cast<double>(pixels / width) + narrow_panel(pixels % width, width)) *
-                           static_cast<double>(width) / static_cast<double>(pixels);
+      const std::int64_t whole_panels = pixels / width;
+      const double waste = (static_cast<double>(whole_panels) + narrow_panel(pixels % width, width)) * static_cast<double>(width) /
+                           static_cast<double>(pixels);
       const double copying = 2 * copied / static_cast<double>(facts_.channels * pixels * facts_.features);
       const std::int64_t parts = facts_.images() * blocks * shares_of_features(facts_.images() * blocks, rows_);
       const double waiting =

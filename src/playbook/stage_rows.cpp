@@ -22,7 +22,7 @@ std::string rows_why_not(const StageWriter& writer, const Stage& stage) {
   return "";
 }
 
-bool is_costly(const Value& value) {
+bool is_worth_keeping(const Value& value) {
   static const std::set<std::string> costly{"exp",  "expm1",     "log", "tanh",     "sigmoid", "silu", "mish",
                                             "gelu", "gelu_tanh", "erf", "softplus", "pow",     "div"};
   return value.kind == ValueKind::pointwise && costly.contains(value.fn);
@@ -34,7 +34,7 @@ std::vector<ValueId> values_to_keep(const StageWriter& writer, const Stage& stag
   const auto stored = [&](ValueId id) { return writer.plan.buffers.contains(id); };
   for (const ValueId root : stage.roots)
     visit_reached(writer.graph, root, stored, [&](const Reached& at) {
-      if (!is_costly(writer.graph.at(at.value)) || at.value == root) return;
+      if (!is_worth_keeping(writer.graph.at(at.value)) || at.value == root) return;
       (at.within >= 0 ? seen[at.value].first : seen[at.value].second) = true;
     });
   std::vector<ValueId> kept;
@@ -91,7 +91,7 @@ int effort_of(const StageWriter& writer, ValueId id) {
     const Value& value = writer.graph.at(at.value);
     if (at.within >= 0 || !seen.insert(at.value).second) return;
     const bool loaded = value.kind == ValueKind::argument || stored(at.value);
-    if (loaded || value.kind == ValueKind::pointwise) effort += is_costly(value) ? 3 : 1;
+    if (loaded || value.kind == ValueKind::pointwise) effort += is_worth_keeping(value) ? 3 : 1;
   });
   return effort;
 }

@@ -30,7 +30,7 @@ fs::path nvcc_in_environment() {
   if (!root) return {};
   for (const auto& python : entries_of(*root / ".venv" / "lib"))
     for (const auto& package : entries_of(python.path() / "site-packages" / "nvidia"))
-      if (const fs::path nvcc = package.path() / "bin" / "nvcc"; is_program(nvcc)) return nvcc;
+      if (fs::path nvcc = package.path() / "bin" / "nvcc"; is_program(nvcc)) return nvcc;
   return {};
 }
 
