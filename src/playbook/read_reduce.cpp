@@ -14,10 +14,15 @@ std::vector<int> all_dims(std::size_t rank) {
   return dims;
 }
 
-ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim) {
-  const DType dtype = graph.dtype(x);
+static std::int64_t count_of(const Graph& graph, ValueId x, const std::vector<int>& dims) {
   std::int64_t count = 1;
   for (const int d : dims) count *= graph.shape(x)[static_cast<std::size_t>(d)];
+  return count;
+}
+
+ValueId mean_over(Graph& graph, ValueId x, const std::vector<int>& dims, bool keepdim) {
+  const DType dtype = graph.dtype(x);
+  const std::int64_t count = count_of(graph, x, dims);
   const ValueId sum = graph.shape(x).empty() ? x : graph.reduce("sum", x, dims, keepdim);
   return graph.pointwise("div", {sum, graph.constant(static_cast<double>(count), dtype)}, dtype);
 }
@@ -33,9 +38,7 @@ static ValueId one_of_many(Graph& graph, ValueId x, const std::vector<int>& dims
     }
     return element;
   };
-  std::int64_t count = 1;
-  for (const int d : dims) count *= graph.shape(x)[static_cast<std::size_t>(d)];
-  if (count < 3) return at(0);
+  if (count_of(graph, x, dims) < 3) return at(0);
   const ValueId first = at(0), half_way = at(1), last = at(2);
   const ValueId low = graph.pointwise("minimum", {first, half_way}, dtype);
   const ValueId high = graph.pointwise("maximum", {first, half_way}, dtype);
@@ -59,12 +62,6 @@ std::vector<int> dims_at(const NodeReader& node, std::size_t position, std::size
   std::vector<int> dims;
   for (const auto d : node.integers(position)) dims.push_back(static_cast<int>(d < 0 ? d + static_cast<std::int64_t>(rank) : d));
   return dims.empty() ? all_dims(rank) : dims;
-}
-
-std::int64_t count_of(const Graph& graph, ValueId operand, const std::vector<int>& dims) {
-  std::int64_t count = 1;
-  for (const int d : dims) count *= graph.shape(operand)[static_cast<std::size_t>(d)];
-  return count;
 }
 
 ValueId reduced(const NodeReader& node, const char* fn, const std::vector<int>& dims, bool keepdim) {
@@ -148,8 +145,7 @@ ValueId vector_norm(Graph& graph, ValueId x, double order, const std::vector<int
   const DType dtype = graph.dtype(x);
   const ValueId size = graph.pointwise("abs", {x}, dtype);
   // Of one number: its square could be too small to be held.
-  const bool single = std::ranges::all_of(dims, [&](int d) { return graph.shape(x)[static_cast<std::size_t>(d)] == 1; });
-  if (single && order != 0) return graph.reduce("sum", size, dims, keepdim);
+  if (count_of(graph, x, dims) == 1 && order != 0) return graph.reduce("sum", size, dims, keepdim);
   if (std::isinf(order)) return graph.reduce(order > 0 ? "max" : "min", size, dims, keepdim);
   if (order == 2)
     return graph.pointwise("sqrt", {graph.reduce("sum", graph.pointwise("square", {x}, dtype), dims, keepdim)}, dtype);

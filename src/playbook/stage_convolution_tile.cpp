@@ -336,7 +336,7 @@ class TiledConvolution final : public ConvolutionBlock {
       write_tiles();
   }
 
-  // A product of weights and patches: some channels of one plane of the window at a time, whose panels all features read.
+  // A product of weights and patches: some channels of one part of the window at a time, whose panels all features read.
   void write_patches() {
     const std::string plane = constant("plane"), panel = constant("panel"), row = constant("line");
     line(fmt::format("float* const $packed = {};\nconst std::int64_t $pixels = $rows * $columns;", packed_));
