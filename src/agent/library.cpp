@@ -164,9 +164,9 @@ namespace {
 double distance_of(const WorkedExample& example, const std::string& workload_class, const Features& features,
                    const std::vector<WorkedExample>& all) {
   Features of_problems;
-  for (const auto& [name, value] : features)
-    if (std::any_of(all.begin(), all.end(), [&](const WorkedExample& each) { return each.features.contains(name); }))
-      of_problems[name] = value;
+  for (const auto& feature : features)
+    if (std::any_of(all.begin(), all.end(), [&](const WorkedExample& each) { return each.features.contains(feature.first); }))
+      of_problems.insert(feature);
   const std::string main = workload_class.substr(0, workload_class.find(" + "));
   const bool same = example.workload_class == main, related = advice_class(example.workload_class) == advice_class(main);
   return (same ? 0 : related ? 100 : 200) + feature_distance(example.features, of_problems);

@@ -250,7 +250,7 @@ class LaunchPlanner {
       const auto& parameter = facts->parameters[p];
       const std::string given = line.arguments ? (*line.arguments)[p] : parameter.name;
       opencl::Parameter made;
-      if (const auto trouble = give(line, parameter, given, made)) return trouble;
+      if (auto trouble = give(line, parameter, given, made)) return trouble;
       launch.parameters.push_back(made);
     }
     return std::nullopt;

@@ -18,7 +18,7 @@ Error failed(const std::string& what, cl_int code) {
 
 class LoadedProgram : public Program {
  public:
-  LoadedProgram(Device device, LaunchPlan plan) : device_(std::move(device)), plan_(std::move(plan)) {}
+  LoadedProgram(const Device& device, LaunchPlan plan) : device_(device), plan_(std::move(plan)) {}
 
   Status load(const std::string& binary) {
     const Api& api = device_.api;
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Program>> Program::open(const std::string& binary_file, c
                                                const std::vector<Memory>& memory, const std::vector<Memory>& scratch) {
   KW_TRY(const std::string binary, read_file(binary_file));
   KW_TRY(Device device, open_device());
-  auto program = std::make_unique<LoadedProgram>(std::move(device), plan);
+  auto program = std::make_unique<LoadedProgram>(device, plan);
   KW_CHECK(program->load(binary));
   for (const Memory& each : memory) KW_CHECK(program->show(each));
   KW_CHECK(program->use_scratch(scratch));

@@ -125,14 +125,14 @@ void check_lanes_of_store(Warp& warp, const Instruction& instruction, std::uint3
                           std::string_view kind) {
   if (instruction.exec != exec_st || access.contiguous || (instruction.flags & kStrong) != 0) return;
   const std::uint32_t* refs = warp.launch->module->lists.data() + instruction.target;
-  signed char table[64];
+  std::int8_t table[64];
   std::memset(table, -1, sizeof table);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     std::size_t at = access.places[lane] / access.bytes % 64;
     while (table[at] >= 0 && access.places[table[at]] != access.places[lane]) at = (at + 1) % 64;
     if (table[at] < 0) {
-      table[at] = static_cast<signed char>(lane);
+      table[at] = static_cast<std::int8_t>(lane);
       continue;
     }
     const int other = table[at];

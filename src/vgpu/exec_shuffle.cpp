@@ -107,26 +107,11 @@ bool exec_shfl(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
     const std::uint32_t by = b[lane] & 31u, clamp = c[lane] & 31u, segment = (c[lane] >> 8) & 31u;
     const int last = static_cast<int>((static_cast<std::uint32_t>(lane) & segment) | (clamp & ~segment));
     const int first = static_cast<int>(static_cast<std::uint32_t>(lane) & segment);
-    int from = lane;
-    bool in_range = true;
-    switch (instruction.aux) {
-      case kShflUp:
-        from = lane - static_cast<int>(by);
-        in_range = from >= last;
-        break;
-      case kShflDown:
-        from = lane + static_cast<int>(by);
-        in_range = from <= last;
-        break;
-      case kShflBfly:
-        from = static_cast<int>(static_cast<std::uint32_t>(lane) ^ by);
-        in_range = from <= last;
-        break;
-      default:
-        from = first | static_cast<int>(by & ~segment);
-        in_range = from <= last;
-        break;
-    }
+    int from = first | static_cast<int>(by & ~segment);  // of shfl.idx
+    if (instruction.aux == kShflUp) from = lane - static_cast<int>(by);
+    if (instruction.aux == kShflDown) from = lane + static_cast<int>(by);
+    if (instruction.aux == kShflBfly) from = static_cast<int>(static_cast<std::uint32_t>(lane) ^ by);
+    const bool in_range = instruction.aux == kShflUp ? from >= last : from <= last;
     if (!in_range) from = lane;
     if (in_range) valid |= 1u << lane;
     if (((together >> lane) & 1u) != 0 && ((together >> from) & 1u) == 0) absent |= 1u << lane;

@@ -72,22 +72,24 @@ void merge_lanes(void* to, const void* const* src, int count) {
   return merge_words<8>(to, src);
 }
 
+// Widened by the element's own sign.
+template <typename Element, typename Register>
+Register loaded_from(std::uint64_t place) {
+  Element element;
+  std::memcpy(&element, reinterpret_cast<const std::byte*>(place), sizeof(Element));
+  return static_cast<Register>(element);  // NOLINT(bugprone-signed-char-misuse): a number of eight bits, no character
+}
+
 template <typename Element, typename Register>
 void load_lanes(void* dst, const std::uint64_t* places, std::uint32_t offset, std::uint32_t mask) {
   auto* to = static_cast<Register*>(dst);
   if (mask == 0xffffffffu) {
-    for (int i = 0; i < kLanes; ++i) {
-      Element element;
-      std::memcpy(&element, reinterpret_cast<const std::byte*>(places[i] + offset), sizeof(Element));
-      to[i] = static_cast<Register>(element);
-    }
+    for (int i = 0; i < kLanes; ++i) to[i] = loaded_from<Element, Register>(places[i] + offset);
     return;
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
-    Element element;
-    std::memcpy(&element, reinterpret_cast<const std::byte*>(places[i] + offset), sizeof(Element));
-    to[i] = static_cast<Register>(element);
+    to[i] = loaded_from<Element, Register>(places[i] + offset);
   }
 }
 

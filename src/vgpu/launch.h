@@ -85,19 +85,19 @@ struct Launch {
   Memory* memory = nullptr;
   CacheModel* l2 = nullptr;
   std::mutex l2_mutex;
-  std::uint16_t tag = 0;  // of the shadows: this launch
   std::uint64_t id = 0;
+  std::uint16_t tag = 0;  // of the shadows: this launch
   bool single_thread = false;
-  std::size_t heap_limit = 8u << 20;  // of malloc in kernels
+  bool has_deadline = false, is_sample = false;  // a sample begins no block after `enough`
+  std::size_t heap_limit = 8u << 20;             // of malloc in kernels
   std::function<void(std::string_view)> print;
   const std::vector<Module*>* modules = nullptr;
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<bool> stop{false};
   std::chrono::steady_clock::time_point start, deadline, enough;
-  bool has_deadline = false, is_sample = false;  // a sample begins no block after `enough`
-  std::mutex sample_mutex;                       // of which blocks a sample takes
-  std::optional<std::uint64_t> spread_from;      // the first that is not taken in order
+  std::mutex sample_mutex;                   // of which blocks a sample takes
+  std::optional<std::uint64_t> spread_from;  // the first that is not taken in order
 
   std::mutex mutex;  // of what follows
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings;

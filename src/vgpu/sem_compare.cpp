@@ -114,13 +114,13 @@ Semantics find_convert(std::string_view /*opcode*/, Modifiers modifiers) {
   } else if (mode.to == Type::tf32) {
     if (mode.from != Type::f32 || mode.sat || (mode.round != Round::rna && mode.round != Round::rn && mode.round != Round::rz))
       return {};
-  } else if (!scalar || !(whole || is_scalar_float(mode.to))) {
-    return {};
-  } else if (is_integer_type(mode.from)) {
+  } else {
+    if (!scalar || !(whole || is_scalar_float(mode.to))) return {};
     // Between integers there is nothing to round; to a float there has to be a direction.
-    if (mode.relu || mode.satfinite || mode.ftz || to_integral(mode.round) || whole == (mode.round != Round::none)) return {};
-  } else if (whole && !to_integral(mode.round)) {
-    return {};
+    const bool unfit = is_integer_type(mode.from) ? mode.relu || mode.satfinite || mode.ftz || to_integral(mode.round) ||
+                                                        whole == (mode.round != Round::none)
+                                                  : whole && !to_integral(mode.round);
+    if (unfit) return {};
   }
   Semantics found =
       lane_semantics(KW_HOT(convert_lane)(mode), mode.to == Type::tf32 ? Type::b32 : mode.to, {mode.from}, Pipe::conversion);

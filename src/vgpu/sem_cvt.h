@@ -26,7 +26,7 @@ KW_ELEMENT double rounded_to_integer(double value, Round round) {
 template <typename T>
 KW_ELEMENT T clamped_to(double value, bool from_f64) {
   constexpr T kLowest = std::numeric_limits<T>::min(), kHighest = std::numeric_limits<T>::max();
-  constexpr double kAbove = static_cast<double>(kHighest / 2 + 1) * 2;  // one more than the highest
+  constexpr double kAbove = static_cast<double>((kHighest >> 1) + 1) * 2;  // one more than the highest
   if (value != value) return sizeof(T) == 8 || from_f64 ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T{0};
   if (value >= kAbove) return kHighest;
   if (value <= static_cast<double>(kLowest)) return kLowest;

@@ -170,6 +170,7 @@ std::uint64_t as_integer(const AnyNumber& number, const ConvertMode& mode) {
   if (!number.is_integer)
     return static_cast<std::uint64_t>(clamped_to<T>(rounded_to_integer(number.value, mode.round), mode.from == Type::f64));
   const auto exact = number.negative ? -static_cast<Wide>(number.magnitude) : static_cast<Wide>(number.magnitude);
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number of eight bits, no character
   constexpr Wide kLowest = std::numeric_limits<T>::min(), kHighest = std::numeric_limits<T>::max();
   const Wide kept = !mode.sat ? exact : exact < kLowest ? kLowest : exact > kHighest ? kHighest : exact;
   return static_cast<std::uint64_t>(static_cast<T>(kept));
