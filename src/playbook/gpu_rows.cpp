@@ -142,12 +142,6 @@ bool write_rows(GpuWriter& writer, const Stage& stage) {
 
 }  // namespace
 
-bool is_costly(const Value& value) {
-  static const std::set<std::string> costly{"exp",  "expm1", "log",       "tanh", "sigmoid",  "silu",
-                                            "mish", "gelu",  "gelu_tanh", "erf",  "softplus", "pow"};
-  return value.kind == ValueKind::pointwise && costly.contains(value.fn);
-}
-
 std::vector<int> inner_dims_of(const Shape& shape, const Stage& stage) {
   std::vector<int> dims;
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)

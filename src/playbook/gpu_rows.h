@@ -16,7 +16,6 @@ struct RowReduction {
   std::vector<int> dims;
 };
 RowReduction row_reduction(const GpuWriter& writer, const Stage& stage);
-bool is_costly(const Value& value);  // exponentials and the like: worth keeping
 
 constexpr std::int64_t kMostItems = 16;  // pieces of a row that a thread keeps
 

@@ -23,9 +23,7 @@ std::string rows_why_not(const StageWriter& writer, const Stage& stage) {
 }
 
 bool is_worth_keeping(const Value& value) {
-  static const std::set<std::string> costly{"exp",  "expm1",     "log", "tanh",     "sigmoid", "silu", "mish",
-                                            "gelu", "gelu_tanh", "erf", "softplus", "pow",     "div"};
-  return value.kind == ValueKind::pointwise && costly.contains(value.fn);
+  return is_costly(value) || (value.kind == ValueKind::pointwise && value.fn == "div");
 }
 
 // Costly values that a row needs both in a reduction and after it.

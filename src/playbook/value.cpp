@@ -340,6 +340,12 @@ ValueId Graph::gather(ValueId table, ValueId index, int dim) {
   return add(std::move(value));
 }
 
+bool is_costly(const Value& value) {
+  static const std::set<std::string> costly{"exp",  "expm1", "log",       "tanh", "sigmoid",  "silu",
+                                            "mish", "gelu",  "gelu_tanh", "erf",  "softplus", "pow"};
+  return value.kind == ValueKind::pointwise && costly.contains(value.fn);
+}
+
 std::vector<std::vector<ValueId>> users_of(const Graph& graph) {
   std::vector<std::vector<ValueId>> users(static_cast<std::size_t>(graph.size()));
   for (ValueId id = 0; id < graph.size(); ++id)

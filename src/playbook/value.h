@@ -133,6 +133,9 @@ inline ValueId behind_views(const Graph& graph, ValueId id) {
   return id;
 }
 
+// Exponentials and the like: worth keeping.
+bool is_costly(const Value& value);
+
 // Which values read each value.
 std::vector<std::vector<ValueId>> users_of(const Graph& graph);
 
