@@ -48,7 +48,9 @@ void count_product(Features& features, const Graph& graph, const Value& value) {
   const auto m = static_cast<double>(value.shape[1]);
   const auto n = static_cast<double>(value.shape[2]);
   const auto k = static_cast<double>(graph.shape(value.operands[0])[2]);
+  const bool vector = m == 1 || n == 1;
   features["has_product"] = 1;
+  if (vector) features["has_matvec"] = 1;
   features["product_prologue_ops"] += pointwise_above(graph, value.operands[0]) + pointwise_above(graph, value.operands[1]);
   for (const ValueId operand : value.operands)
     if (const auto band = band_of(graph, operand)) {
@@ -65,7 +67,7 @@ void count_product(Features& features, const Graph& graph, const Value& value) {
   features["product_m"] = m;
   features["product_n"] = n;
   features["product_k"] = k;
-  features["is_matvec"] = m == 1 || n == 1 ? 1 : 0;
+  features["is_matvec"] = vector ? 1 : 0;
 }
 
 // Of several convolutions the one with the most multiplications counts.

@@ -22,9 +22,7 @@ std::string rows_why_not(const StageWriter& writer, const Stage& stage) {
   return "";
 }
 
-bool is_worth_keeping(const Value& value) {
-  return is_costly(value) || (value.kind == ValueKind::pointwise && value.fn == "div");
-}
+bool is_worth_keeping(const Value& value) { return is_costly(value) || (value.kind == ValueKind::pointwise && value.fn == "div"); }
 
 // Costly values that a row needs both in a reduction and after it.
 std::vector<ValueId> values_to_keep(const StageWriter& writer, const Stage& stage) {

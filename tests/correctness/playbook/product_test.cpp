@@ -210,6 +210,27 @@ TEST(ProductKernels, MatrixTimesVectorIsDotsOfRows) {
   EXPECT_TRUE(says(kernel, "KW_ROWS"));
 }
 
+TEST(ProductKernels, AVectorBesideALargerProductIsSeenAndHasDotsOfItsOwn) {
+  auto problem =
+      one_call("aten.mv.default", R"([{"ref": "square"}, {"ref": "right"}])", {320, 320}, {320}, {320}, TensorKind::input);
+  Json& nodes = problem.graph["nodes"];
+  Json square = nodes[2];
+  square["name"] = "square";
+  square["op"] = "aten.mm.default";
+  square["args"] = Json::parse(R"([{"ref": "left"}, {"ref": "left"}])");
+  square["shape"] = {320, 320};
+  nodes.insert(nodes.begin() + 2, square);
+  auto playbook = Playbook::read(problem, kTwoThreads);
+  ASSERT_TRUE(playbook) << playbook.error().message;
+  Features features = playbook.value().features();
+  EXPECT_EQ(features["has_matvec"], 1);
+  EXPECT_EQ(features["is_matvec"], 0);
+  EXPECT_EQ(features["product_n"], 320);
+  const auto kernel = kernel_of(problem, {"dot_rows", "register_tile"});
+  EXPECT_TRUE(claims(kernel, "dot_rows"));
+  EXPECT_TRUE(claims(kernel, "register_tile"));
+}
+
 TEST(ProductKernels, LongInnerDimensionsAreSplit) {
   const auto small = one_call("aten.mm.default", kBoth, {64, 16384}, {16384, 64}, {64, 64}, TensorKind::input);
   EXPECT_TRUE(claims(kernel_of(small, {"register_tile", "split_depth"}), "split_depth"));

@@ -150,6 +150,10 @@ TEST(StrategyPool, OwnConditionsPickWhatFits) {
     EXPECT_TRUE(tiles.contains(id)) << id;
   for (const char* id : {"split_depth", "prepack_weights", "fuse_epilogue", "skip_zero_triangle", "diagonal_as_scale", "dot_rows"})
     EXPECT_FALSE(tiles.contains(id)) << id;
+  product["has_matvec"] = 1;  // a small one beside it
+  const auto both = applies(product, "compute", "matmul");
+  EXPECT_TRUE(both.contains("dot_rows"));
+  EXPECT_TRUE(both.contains("register_tile"));
   product["is_matvec"] = 1;
   product["product_n"] = 1;
   const auto lines = applies(product, "memory", "matmul");
