@@ -90,11 +90,21 @@ struct UsualNoise {
   double typical = 0;   // beside the largest value there: the median over neighbourhoods
   double high = 0;      // the same: what all but one in twenty stay below
   double absolute = 0;  // as it is: the median of those where eager errs at all
+  double nothing = 0;   // a reference up to here is nothing but what float64 leaves of numbers that cancel
+  double cancelled = 0;  // as it is, where the reference is nothing: what all but one in twenty of those where eager errs stay below
 };
 constexpr double kHighShare = 0.95;
 constexpr double kGrantedShare = 0.05;  // of the neighbourhoods
 constexpr double kRareShare = 0.002;    // of the neighbourhoods; one at least, where there are kSome
 constexpr std::int64_t kSome = 20;
+// What float64 leaves of numbers that cancel, beside what float32 does: 2^-29 and some room.
+constexpr double kCancelledShare = 0x1p-26;
+
+double percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
 
 // Runs body(part) for the parts 0..count-1 on several threads. Results are kept by part, so that they do not depend on
 // which thread came first.
@@ -163,6 +173,7 @@ class Comparison {
     const auto count = neighbourhoods_.count();
     const auto looked_at = std::min(count, kLookedAt);
     std::vector<double> shares, errors;
+    std::vector<std::pair<double, double>> all;  // noise and largest value
     double reference[Neighbourhoods::kMost], eager[Neighbourhoods::kMost];
     for (std::int64_t i = 0; i < looked_at; ++i) {
       const auto range = neighbourhoods_.range(count * i / looked_at);
@@ -175,14 +186,20 @@ class Comparison {
         largest = std::max(largest, std::fabs(reference[k]));
       }
       shares.push_back(largest > 0 ? noise / largest : 0);
-      if (noise > 0) errors.push_back(noise);
+      if (noise <= 0) continue;
+      errors.push_back(noise);
+      all.emplace_back(noise, largest);
     }
-    std::sort(shares.begin(), shares.end());
-    std::sort(errors.begin(), errors.end());
-    const auto at = [](const std::vector<double>& sorted, double share) {
-      return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-    };
-    return {at(shares, 0.5), at(shares, kHighShare), at(errors, 0.5)};
+    UsualNoise usual;
+    usual.typical = percentile(shares, 0.5);
+    usual.high = percentile(shares, kHighShare);
+    usual.absolute = percentile(errors, 0.5);
+    usual.nothing = kCancelledShare * usual.absolute;
+    errors.clear();
+    for (const auto& [noise, largest] : all)
+      if (largest <= usual.nothing) errors.push_back(noise);
+    usual.cancelled = percentile(errors, kHighShare);
+    return usual;
   }
 
   [[nodiscard]] Moments moments_of(Neighbourhoods::Range range, double* values) const {
@@ -274,6 +291,7 @@ class Comparison {
     NoiseFloor floor;
     const double eager_error = std::isfinite(max(noise)) ? max(noise) : 0;
     floor.noise = std::max({eager_error, usual_.typical * max(size_of_largest), nearby_noise(block)});
+    if (max(size_of_largest) <= usual_.nothing) floor.noise = std::max(floor.noise, usual_.cancelled);
     floor.variation = outcome_.variation;
     floor.rms = block.finite > 0 ? std::sqrt(sum(squares) / static_cast<double>(block.finite)) : 0;
     if (!std::isfinite(floor.rms)) floor.rms = 0;  // squares beyond float64: each element's own size has to do

@@ -3,8 +3,9 @@
 //
 // For element i of a floating output, with reference r and eager e:
 //
-//   noise     = max(max |e - r|, typical max |r|, nearby) over the neighbourhood of i, times noise_scale
+//   noise     = max(max |e - r|, typical max |r|, nearby, cancelled) over the neighbourhood of i, times noise_scale
 //   nearby    = the largest |e - r| on inputs that differ in their last digits; only where i would be a little beyond its tolerance
+//   cancelled = what eager errs by in other neighbourhoods whose reference is nothing, too; only where max |r| is below float64's own error
 //   typical   = median over neighbourhoods of max |e - r| / max |r|
 //   rounding  = 64 eps max(|r_i|, rms of r in the neighbourhood)
 //   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
