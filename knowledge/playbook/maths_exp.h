@@ -69,6 +69,10 @@ KW_INLINE kw_vec kw_expm1(kw_vec x) {
   return e.shifted == 0x4b400000u ? e.expm1 : y;
 }
 
+// piece: expm1_of_negatives needs: vec any expm1
+// expm1 of what is not above 0; results for other arguments do not count. 0 and NaN are their own.
+KW_INLINE kw_vec kw_expm1_of_negatives(kw_vec x) { return kw_any(x < 0.0f) ? kw_expm1(x) : x; }
+
 // piece: tanh needs: vec splat at_most at_least exp_parts
 // m / (m + 2) with m = exp(2 x) - 1, which keeps its digits near 0.
 KW_INLINE kw_vec kw_tanh(kw_vec x) {

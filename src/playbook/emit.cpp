@@ -27,7 +27,11 @@ void append_line(std::string& to, const std::string& text, int depth) {
 }  // namespace
 
 Emitter::Emitter(const Graph& graph, std::set<std::string> reserved) : graph_(graph), names_(std::move(reserved)), scopes_(1) {
-  for (const auto& users : users_of(graph)) users_.push_back(static_cast<int>(users.size()));
+  const auto users = users_of(graph);
+  for (std::size_t id = 0; id < users.size(); ++id) {
+    users_.push_back(static_cast<int>(users[id].size()));
+    if (counts_where_negative(graph, users, static_cast<ValueId>(id))) for_negatives_.insert(static_cast<ValueId>(id));
+  }
 }
 
 std::string Emitter::unique(const std::string& hint) {
@@ -387,6 +391,7 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
       std::vector<Expr> operands;
       for (const ValueId operand : value.operands) operands.push_back(emit(operand, index));
       if (value.fn == "exp" && is_never_positive(graph_, value.operands[0])) return exp_to_one(operands[0]);
+      if (skip_idle_lanes && for_negatives_.contains(id)) return expm1_of_negatives(operands[0]);
       return apply(value.fn, operands, value.dtype);
     }
     case ValueKind::reduce:

@@ -139,6 +139,7 @@ class Emitter {
   // Operands converted and splatted as the function needs; the same functions as in pointwise values.
   Expr apply(const std::string& fn, const std::vector<Expr>& operands, DType dtype);
   Expr exp_to_one(const Expr& x);          // exp of what is never above 0
+  Expr expm1_of_negatives(const Expr& x);  // anything where x is positive
   Expr as_vector(const Expr& expression);  // splatted if it is a scalar
   Expr converted(const Expr& expression, DType dtype);
   // a (fn) b for fn of reductions: sum prod max min any all; and what it starts from.
@@ -217,9 +218,10 @@ class Emitter {
   // Strategies that took effect while emitting.
   [[nodiscard]] const std::set<std::string>& used() const { return used_; }
   void use(const std::string& strategy) { used_.insert(strategy); }
-  int lanes = 8;              // of this machine, where a decision needs them; the text is for any
-  bool vector_maths = false;  // exp and others on vectors by polynomials; false: lane by lane through libm
-  bool reciprocals = false;   // division by what stays the same in the innermost loop is multiplication by its reciprocal
+  int lanes = 8;                 // of this machine, where a decision needs them; the text is for any
+  bool vector_maths = false;     // exp and others on vectors by polynomials; false: lane by lane through libm
+  bool skip_idle_lanes = false;  // exponentials are left out of vectors in which no lane needs one
+  bool reciprocals = false;      // division by what stays the same in the innermost loop is multiplication by its reciprocal
 
  private:
   struct Variable {
@@ -278,6 +280,8 @@ class Emitter {
   [[nodiscard]] bool adds_terms_twice(const Scope& scope) const;
   [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
   [[nodiscard]] VarId vector_variable(const Affine& value) const;
+  // A function on vectors that does for some arguments of a general one, or that one.
+  Expr special_case(const std::string& fn, const std::string& general, const Expr& x);
   // Runs with the scopes below `depth` set aside: what is written goes before them.
   void at_depth(int depth, const std::function<void()>& write);
   [[nodiscard]] std::vector<Range> ranges() const;
@@ -294,7 +298,8 @@ class Emitter {
   std::set<std::string> used_;
   std::set<std::string> needed_;
   std::set<ValueId> tables_;
-  std::vector<int> users_;  // how many values read each
+  std::vector<int> users_;           // how many values read each
+  std::set<ValueId> for_negatives_;  // counts_where_negative
   std::string trouble_;
 };
 

@@ -148,6 +148,7 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
     for (const ValueId operand : graph.at(id).operands) open.push_back(operand);
   }
   std::set<ValueId> from_weights;
+  const auto users = users_of(graph);
   for (const ValueId id : needed) {
     const Value& value = graph.at(id);
     bool weights = value.kind == ValueKind::argument ? value.parameter : value.kind != ValueKind::scalar;
@@ -157,6 +158,7 @@ Features features_of(const ProblemDescription& problem, const Graph& graph, cons
       case ValueKind::pointwise:
         features["pointwise_ops"] += 1;
         if (is_maths_function(value.fn)) features["transcendental_ops"] += 1;
+        if (counts_where_negative(graph, users, id)) features["one_sided_ops"] += 1;
         break;
       case ValueKind::reduce:
         count_reduction(features, graph, value);

@@ -203,4 +203,28 @@ bool is_computed(const Value& value) {
          value.kind == ValueKind::pad || value.kind == ValueKind::concat || is_anchor(value);
 }
 
+bool counts_where_negative(const Graph& graph, const std::vector<std::vector<ValueId>>& users, ValueId id) {
+  const auto is = [&](ValueId value, const char* fn) {
+    return graph.at(value).kind == ValueKind::pointwise && graph.at(value).fn == fn;
+  };
+  // The constant that is the second operand of `value`, if it is this function.
+  const auto constant_of = [&](ValueId value, const char* fn) {
+    return is(value, fn) ? constant_behind(graph, graph.at(value).operands[1]) : nullptr;
+  };
+  if (!is(id, "expm1")) return false;
+  ValueId argument = graph.at(id).operands[0];
+  if (const Value* scale = constant_of(argument, "mul"); scale && scale->number > 0) argument = graph.at(argument).operands[0];
+  ValueId side = id;  // the expm1, or a multiple of it
+  const auto only_reader = [&] {
+    const auto& readers = users[static_cast<std::size_t>(side)];
+    return readers.size() == 1 ? readers[0] : -1;
+  };
+  if (const ValueId reader = only_reader(); reader >= 0 && constant_of(reader, "mul")) side = reader;
+  const ValueId chosen = only_reader();
+  if (chosen < 0 || !is(chosen, "where")) return false;
+  const auto& sides = graph.at(chosen).operands;
+  const Value* bound = constant_of(sides[0], "gt");
+  return sides[2] == side && sides[1] != side && bound && bound->number == 0 && graph.at(sides[0]).operands[0] == argument;
+}
+
 }  // namespace kw

@@ -39,6 +39,8 @@ void visit_reached(const Graph& graph, ValueId root, const std::function<bool(Va
 ValueId behind_reshapes(const Graph& graph, ValueId value);
 // Whether no element is above 0 (NaN aside): distances below the maximum of their own row, and negated sizes.
 bool is_never_positive(const Graph& graph, ValueId value);
+// Whether an expm1 is read for the negative side of its argument alone, as in an ELU: `users` are those of the graph.
+bool counts_where_negative(const Graph& graph, const std::vector<std::vector<ValueId>>& users, ValueId value);
 // Whether the value needs a computation or a movement of its own: no leaf and no view.
 bool is_computed(const Value& value);
 bool is_contraction(const Value& value);  // product, convolution

@@ -16,6 +16,7 @@ StageWriter::StageWriter(const Graph& of_graph, const Plan& of_plan, const Machi
   emitter.lanes = std::max(1, machine.vector_bytes / 4);
   emitter.vector_maths = wants("vector_maths");
   emitter.reciprocals = wants("reciprocal_multiply");
+  emitter.skip_idle_lanes = wants("skip_idle_lanes");
 }
 
 bool StageWriter::use(const std::string& strategy) {

@@ -63,13 +63,14 @@ class AttentionWriter {
     writer_.knob("KW_HEAD_ROWS", many_registers ? 24 / vectors : 6, {4, 6, 8, 12});
     writer_.knob("KW_HEAD_VECTORS", vectors, {1, 2, 3, 4});
     writer_.require(fmt::format("KW_HEAD_ROWS * KW_HEAD_VECTORS <= {}", many_registers ? 28 : 14));
-    // Sums of all rows of a part, and keys and values of a block, have half of the second cache each.
-    const auto cache = static_cast<std::int64_t>(writer_.machine.l2_bytes / 4 / 4);
+    // Sums of all rows of a part, and keys and values of a block. With wide heads neither stays in the second cache, and that costs
+    // less than small blocks do: each part packs all keys and values, and each block visits all sums.
+    const auto most = static_cast<std::int64_t>(writer_.machine.l2_bytes / 4);
     const std::int64_t tasks = 2 * std::max(writer_.machine.threads, 1);
     std::int64_t queries = 256;
-    while (queries > 32 && (queries * values_.columns > cache || scores_.batches * (scores_.rows / queries) < tasks)) queries /= 2;
+    while (queries > 32 && (queries * values_.columns > most || scores_.batches * (scores_.rows / queries) < tasks)) queries /= 2;
     std::int64_t keys = 256;
-    while (keys > 32 && keys * (scores_.depth + values_.columns) > 2 * cache) keys /= 2;
+    while (keys > 32 && keys * (scores_.depth + values_.columns) > most) keys /= 2;
     writer_.knob("KW_QUERIES", queries, {32, 64, 128, 256});
     writer_.knob("KW_KEYS", keys, {32, 64, 128, 256});
     writer_.knob("KW_HEAD_GROUP", 4, {1, 2, 4, 8});

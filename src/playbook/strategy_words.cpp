@@ -12,6 +12,7 @@ std::string_view strategy_words(const std::string& id) {
       {"masked_tails", "what is left of a row is one vector with lanes masked off"},
       {"tile_rows_together", "several rows at a time, each with its own running result"},
       {"vector_maths", "functions are polynomials on vectors"},
+      {"skip_idle_lanes", "no exponentials for vectors in which no lane needs one"},
       {"unroll_inner", "several vectors an iteration"},
       {"stream_stores", "outputs are written past the caches"},
       {"fuse_chain", "pointwise operations where they are used"},

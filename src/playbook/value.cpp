@@ -42,12 +42,6 @@ Shape without_ones(const Shape& shape) {
   return result;
 }
 
-// The constant behind views, or nothing.
-const Value* constant_behind(const Graph& graph, ValueId id) {
-  while (graph.at(id).kind == ValueKind::view) id = graph.at(id).operands[0];
-  return graph.at(id).kind == ValueKind::constant ? &graph.at(id) : nullptr;
-}
-
 bool fold_numbers(const std::string& fn, const std::vector<double>& x, double& result) {
   const auto rounded = [&](double value) {
     result = value;
@@ -65,6 +59,11 @@ bool fold_numbers(const std::string& fn, const std::vector<double>& x, double& r
 }
 
 }  // namespace
+
+const Value* constant_behind(const Graph& graph, ValueId id) {
+  while (graph.at(id).kind == ValueKind::view) id = graph.at(id).operands[0];
+  return graph.at(id).kind == ValueKind::constant ? &graph.at(id) : nullptr;
+}
 
 std::int64_t numel(const Shape& shape) {
   std::int64_t count = 1;

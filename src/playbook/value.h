@@ -133,6 +133,9 @@ inline ValueId behind_views(const Graph& graph, ValueId id) {
   return id;
 }
 
+// The constant behind views, or nothing.
+const Value* constant_behind(const Graph& graph, ValueId id);
+
 // Exponentials and the like: worth keeping.
 bool is_costly(const Value& value);
 

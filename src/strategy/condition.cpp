@@ -22,6 +22,7 @@ std::span<const FeatureName> feature_names() {
       {"flops", "of a call"},
       {"pointwise_ops", "pointwise operations in the graph"},
       {"transcendental_ops", "of these: exp, log, tanh, erf, ..."},
+      {"one_sided_ops", "of these: those that count for negative arguments alone, as in an ELU"},
       {"has_rows", "1: something is reduced over innermost dimensions"},
       {"row_count", "rows that are reduced"},
       {"row_elements", "elements of such a row"},

@@ -91,7 +91,8 @@ struct UsualNoise {
   double high = 0;      // the same: what all but one in twenty stay below
   double absolute = 0;  // as it is: the median of those where eager errs at all
   double nothing = 0;   // a reference up to here is nothing but what float64 leaves of numbers that cancel
-  double cancelled = 0;  // as it is, where the reference is nothing: what all but one in twenty of those where eager errs stay below
+  double cancelled =
+      0;  // as it is, where the reference is nothing: what all but one in twenty of those where eager errs stay below
 };
 constexpr double kHighShare = 0.95;
 constexpr double kGrantedShare = 0.05;  // of the neighbourhoods
@@ -172,8 +173,7 @@ class Comparison {
     constexpr std::int64_t kLookedAt = 1024;
     const auto count = neighbourhoods_.count();
     const auto looked_at = std::min(count, kLookedAt);
-    std::vector<double> shares, errors;
-    std::vector<std::pair<double, double>> all;  // noise and largest value
+    std::vector<std::pair<double, double>> seen;  // noise and largest value
     double reference[Neighbourhoods::kMost], eager[Neighbourhoods::kMost];
     for (std::int64_t i = 0; i < looked_at; ++i) {
       const auto range = neighbourhoods_.range(count * i / looked_at);
@@ -185,20 +185,22 @@ class Comparison {
         noise = std::max(noise, std::fabs(eager[k] - reference[k]));
         largest = std::max(largest, std::fabs(reference[k]));
       }
-      shares.push_back(largest > 0 ? noise / largest : 0);
-      if (noise <= 0) continue;
-      errors.push_back(noise);
-      all.emplace_back(noise, largest);
+      seen.emplace_back(noise, largest);
     }
     UsualNoise usual;
-    usual.typical = percentile(shares, 0.5);
-    usual.high = percentile(shares, kHighShare);
+    std::vector<double> errors, shares, of_nothing;
+    for (const auto& [noise, largest] : seen)
+      if (noise > 0) errors.push_back(noise);
     usual.absolute = percentile(errors, 0.5);
     usual.nothing = kCancelledShare * usual.absolute;
-    errors.clear();
-    for (const auto& [noise, largest] : all)
-      if (largest <= usual.nothing) errors.push_back(noise);
-    usual.cancelled = percentile(errors, kHighShare);
+    for (const auto& [noise, largest] : seen) {
+      const bool is_nothing = largest <= usual.nothing;
+      if (is_nothing && noise > 0) of_nothing.push_back(noise);
+      if (!is_nothing || noise <= 0) shares.push_back(largest > 0 ? noise / largest : 0);
+    }
+    usual.cancelled = percentile(of_nothing, kHighShare);
+    usual.typical = percentile(shares, 0.5);
+    usual.high = percentile(shares, kHighShare);
     return usual;
   }
 

@@ -102,8 +102,11 @@ TEST(Maths, ExponentialsOfEveryFloat) {
   KW_EXPECT_UNITS(kw_expm1, -kInfinity, kInfinity, 2.0, [](double x) { return std::expm1(x); });
   KW_EXPECT_UNITS(kw_exp_normal, -87.0F, 88.0F, 1.5, [](double x) { return std::exp(x); });
   KW_EXPECT_UNITS(kw_exp_to_one, -kInfinity, 0.0F, 1.5, [](double x) { return std::exp(x); });
-  for (const std::uint32_t bits : {0x7fc00001U, 0xffc00fffU, 0x7f812345U, 0xffffffffU})  // every NaN is one
+  KW_EXPECT_UNITS(kw_expm1_of_negatives, -kInfinity, 0.0F, 2.0, [](double x) { return std::expm1(x); });
+  for (const std::uint32_t bits : {0x7fc00001U, 0xffc00fffU, 0x7f812345U, 0xffffffffU}) {  // every NaN is one
     EXPECT_TRUE(std::isnan(kw_exp_to_one(kw_splat(std::bit_cast<float>(bits)))[0])) << bits;
+    EXPECT_TRUE(std::isnan(kw_expm1_of_negatives(kw_splat(std::bit_cast<float>(bits)))[0])) << bits;
+  }
 }
 
 TEST(Maths, LogarithmsOfEveryFloat) {

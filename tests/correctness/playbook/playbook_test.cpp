@@ -128,6 +128,19 @@ TEST(Playbook, OnlyThePiecesInUseArePasted) {
   EXPECT_TRUE(contains(by_libm, "kw_each"));
 }
 
+TEST(Playbook, AnEluOfPositiveNumbersNeedsNoExponential) {
+  std::vector<std::string> vectors{"fuse_chain", "explicit_vectors", "vector_maths"};
+  auto problem = problem_of({tensor("x", TensorKind::input, {64, 256})}, {}, {tensor("out", TensorKind::output, {64, 256})});
+  const std::string elu = placeholder("x", "[64, 256]") + "," + call("elu", "aten.selu.default", ref("x"), "[64, 256]");
+  EXPECT_TRUE(contains(written(with_graph(problem, elu, R"("elu")"), vectors).source, "kw_expm1(x_at)"));
+  vectors.emplace_back("skip_idle_lanes");
+  const Kernel skipping = written(with_graph(problem, elu, R"("elu")"), vectors);
+  EXPECT_TRUE(contains(skipping.source, "kw_expm1_of_negatives(x_at)"));
+  EXPECT_NE(std::ranges::find(skipping.claims, "skip_idle_lanes"), skipping.claims.end());
+  const std::string expm1 = placeholder("x", "[64, 256]") + "," + call("expm1", "aten.expm1.default", ref("x"), "[64, 256]");
+  EXPECT_FALSE(contains(written(with_graph(problem, expm1, R"("expm1")"), vectors).source, "kw_expm1_of_negatives"));
+}
+
 TEST(Playbook, AReductionOverAnOuterDimensionRunsOverColumns) {
   auto problem = problem_of({tensor("x", TensorKind::input, {64, 256})}, {}, {tensor("out", TensorKind::output, {256})});
   problem = with_graph(problem,

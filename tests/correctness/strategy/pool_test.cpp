@@ -31,7 +31,8 @@ TEST(StrategyPool, HasWhatThePlaybookRealises) {
         "window_interior",       "separable_window",  "vector_argument",     "register_tile",      "cache_tile_depth",
         "cache_tile_rows",       "pack_left",         "pack_right",          "prepack_weights",    "fuse_epilogue",
         "fuse_prologue",         "parallel_panels",   "split_depth",         "skip_zero_triangle", "diagonal_as_scale",
-        "wide_column_tiles",     "dot_rows",          "prefetch_next_row",   "prefetch_gather",    "convolution_tile"})
+        "wide_column_tiles",     "dot_rows",          "prefetch_next_row",   "prefetch_gather",    "convolution_tile",
+        "skip_idle_lanes"})
     EXPECT_TRUE(own_pool().find(id)) << id;
   for (const char* id : {"collapse_loops", "first_touch", "huge_tiles_l2", "loop_interchange", "transpose_blocks", "align_rows",
                          "software_pipeline", "winograd", "im2col_pack", "fft_convolution", "pairwise_tree", "kahan_sum",
