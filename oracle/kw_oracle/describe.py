@@ -16,6 +16,7 @@ from kw_oracle.tensors import Arguments, bytes_of, copy_of, spec_of
 
 _SEED = 0
 _OTHER_SEED = 1
+_DRAWS = {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli", "uniform", "multinomial"}
 
 
 def _quoted(names) -> str:
@@ -82,6 +83,14 @@ def _hidden_state_notes(subject: Subject, inputs: Arguments, outputs: dict) -> l
     return ["the module holds random state that is no parameter, buffer or tensor attribute, so a kernel cannot be given it"]
 
 
+def _random_notes(graph: dict | None) -> list[str]:
+    """Draws that are too small, or too far from the output, to show when forward() is repeated."""
+    operations = {node["op"].split(".")[1].rstrip("_") for node in (graph or {}).get("nodes", []) if node["op"].startswith("aten.")}
+    drawn = sorted(operations & _DRAWS)
+    return [f"forward() draws random numbers ({_quoted(drawn)}), and a kernel cannot draw the same: take them as inputs, or make "
+            "them in __init__"] if drawn else []
+
+
 def describe(file: str, progress) -> dict:
     problem = load_problem(file)
     progress("building the module")
@@ -116,7 +125,7 @@ def describe(file: str, progress) -> dict:
         "bytes": total, "essential_bytes": essential_bytes(subject, given, outputs, total, writes),
         "eager_bytes": most_bytes_alive(subject, given),
         "sensitivity": sensitivity_of(subject, given, others, outputs, reference),
-        "notes": notes,
+        "notes": notes + _random_notes(graph),
     }
 
 

@@ -1,5 +1,6 @@
 #include "playbook/read.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -9,6 +10,11 @@
 
 namespace kw {
 namespace {
+
+bool draws_random_numbers(const std::string& op) {
+  return op.starts_with("aten.rand") || op.starts_with("aten.normal") || op.starts_with("aten.bernoulli") ||
+         op.starts_with("aten.uniform");
+}
 
 const OpRow* row_of(const std::string& op) {
   static const std::map<std::string, const OpRow*> rows = [] {
@@ -231,9 +237,13 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::
                        "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
     }
   }
-  if (!unknown.empty())
-    return bad_input(fmt::format("the playbook does not know {}", unknown),
-                     "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+  if (!unknown.empty()) {
+    const bool draws = std::ranges::any_of(unread, draws_random_numbers);
+    return bad_input(
+        fmt::format("the playbook does not know {}", unknown),
+        draws ? "forward() draws random numbers, which no kernel can repeat: take them as inputs, or make them in __init__"
+              : "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+  }
   for (const auto& output : problem.graph.at("outputs")) {
     const auto found = known.find(output.get<std::string>());
     if (found == known.end()) return bad_input(fmt::format("the graph's output {} is no node of it", output.dump()));

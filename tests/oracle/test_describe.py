@@ -72,6 +72,7 @@ def test_wider_inputs_are_recommended_where_they_help(described):
     (dict(forward="self.calls += 1\nreturn x + 1", init="self.register_buffer('calls', torch.zeros(()))",
           inputs="[torch.randn(4)]"), "'calls'"),
     (dict(forward="return x * self.k", init="self.k = float(torch.rand(()))", inputs="[torch.randn(4)]"), "random state"),
+    (dict(forward="return x + 1e-9 * torch.randn(4)", inputs="[torch.randn(4)]"), "random numbers ('randn')"),
     (dict(forward="return x + 1", inputs="[torch.randn(4, generator=torch.Generator().manual_seed(__import__('time')"
                                          ".monotonic_ns() % 2**31))]"), "same seed"),
 ])

@@ -128,6 +128,17 @@ TEST(Playbook, OnlyThePiecesInUseArePasted) {
   EXPECT_TRUE(contains(by_libm, "kw_each"));
 }
 
+TEST(Playbook, SaysThatRandomNumbersCannotBeRepeated) {
+  auto problem = problem_of({tensor("x", TensorKind::input, {4})}, {}, {tensor("out", TensorKind::output, {4})});
+  const auto hint_for = [&](const std::string& op) {
+    const auto read = Playbook::read(
+        with_graph(problem, placeholder("x", "[4]") + "," + call("made", op, ref("x"), "[4]"), R"("made")"), {.threads = 2});
+    return read.ok() ? "" : read.error().hint;
+  };
+  EXPECT_TRUE(contains(hint_for("aten.randn_like.default"), "random numbers"));
+  EXPECT_TRUE(contains(hint_for("aten.linalg_inv.default"), "a kernel of your own"));
+}
+
 TEST(Playbook, AnEluOfPositiveNumbersNeedsNoExponential) {
   std::vector<std::string> vectors{"fuse_chain", "explicit_vectors", "vector_maths"};
   auto problem = problem_of({tensor("x", TensorKind::input, {64, 256})}, {}, {tensor("out", TensorKind::output, {64, 256})});
