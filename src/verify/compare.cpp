@@ -87,12 +87,11 @@ struct Tally {
 
 // What eager errs by in neighbourhoods.
 struct UsualNoise {
-  double typical = 0;   // beside the largest value there: the median over neighbourhoods
-  double high = 0;      // the same: what all but one in twenty stay below
-  double absolute = 0;  // as it is: the median of those where eager errs at all
-  double nothing = 0;   // a reference up to here is nothing but what float64 leaves of numbers that cancel
-  double cancelled =
-      0;  // as it is, where the reference is nothing: what all but one in twenty of those where eager errs stay below
+  double typical = 0;    // beside the largest value there: the median over neighbourhoods
+  double high = 0;       // the same: what all but one in twenty stay below
+  double absolute = 0;   // as it is: the median of those where eager errs at all
+  double nothing = 0;    // a reference up to here is nothing but what float64 leaves of numbers that cancel
+  double cancelled = 0;  // as it is, where the reference is nothing and eager errs: what all but one in twenty stay below
 };
 constexpr double kHighShare = 0.95;
 constexpr double kGrantedShare = 0.05;  // of the neighbourhoods

@@ -5,10 +5,11 @@
 //
 //   noise     = max(max |e - r|, typical max |r|, nearby, cancelled) over the neighbourhood of i, times noise_scale
 //   nearby    = the largest |e - r| on inputs that differ in their last digits; only where i would be a little beyond its tolerance
-//   cancelled = what eager errs by in other neighbourhoods whose reference is nothing, too; only where max |r| is below float64's
-//   own error typical   = median over neighbourhoods of max |e - r| / max |r| rounding  = 64 eps max(|r_i|, rms of r in the
-//   neighbourhood) variation = max(0.02 std of the whole reference, 8 eps |r_i|) tolerance = max(8 noise, min(rounding, variation))
-//   + tiny
+//   cancelled = what eager errs by in other neighbourhoods without a value; only where max |r| is below float64's own error
+//   typical   = median over neighbourhoods of max |e - r| / max |r|
+//   rounding  = 64 eps max(|r_i|, rms of r in the neighbourhood)
+//   variation = max(0.02 std of the whole reference, 8 eps |r_i|)
+//   tolerance = max(8 noise, min(rounding, variation)) + tiny
 //
 // Eager's own error is the noise floor, and the first term follows it. A neighbourhood with a single large value (a softmax of
 // large logits) may have been lucky in eager: `typical` is what such a value errs by elsewhere. Where conditions differ between
