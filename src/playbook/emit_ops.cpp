@@ -206,7 +206,7 @@ Expr Emitter::special_case(const std::string& fn, const std::string& general, co
 
 Expr Emitter::exp_to_one(const Expr& x) { return special_case("exp_to_one", "exp", x); }
 Expr Emitter::expm1_of_negatives(const Expr& x) {
-  const Expr result = special_case("expm1_of_negatives", "expm1", x);
+  Expr result = special_case("expm1_of_negatives", "expm1", x);
   if (needed_.contains("expm1_of_negatives")) use("skip_idle_lanes");
   return result;
 }
