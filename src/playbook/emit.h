@@ -280,8 +280,8 @@ class Emitter {
   [[nodiscard]] bool adds_terms_twice(const Scope& scope) const;
   [[nodiscard]] bool varies(const Index& index) const;  // depends on a vector variable
   [[nodiscard]] VarId vector_variable(const Affine& value) const;
-  // A function on vectors that does for some arguments of a general one, or that one.
-  Expr special_case(const std::string& fn, const std::string& general, const Expr& x);
+  // A function on vectors that does for some arguments of a general one, by a strategy; or that one.
+  Expr special_case(const std::string& fn, const std::string& general, const Expr& x, const std::string& strategy);
   // Runs with the scopes below `depth` set aside: what is written goes before them.
   void at_depth(int depth, const std::function<void()>& write);
   [[nodiscard]] std::vector<Range> ranges() const;

@@ -197,19 +197,16 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
   return call("kw_" + fn);
 }
 
-Expr Emitter::special_case(const std::string& fn, const std::string& general, const Expr& x) {
+Expr Emitter::special_case(const std::string& fn, const std::string& general, const Expr& x, const std::string& strategy) {
   if (!x.vector || !vector_maths || cuda || x.dtype != DType::f32) return apply(general, {x}, x.dtype);
   need(fn);
   use("vector_maths");
+  use(strategy);
   return {fmt::format("kw_{}({})", fn, x.text), x.dtype, true, x.depth};
 }
 
-Expr Emitter::exp_to_one(const Expr& x) { return special_case("exp_to_one", "exp", x); }
-Expr Emitter::expm1_of_negatives(const Expr& x) {
-  Expr result = special_case("expm1_of_negatives", "expm1", x);
-  if (needed_.contains("expm1_of_negatives")) use("skip_idle_lanes");
-  return result;
-}
+Expr Emitter::exp_to_one(const Expr& x) { return special_case("exp_to_one", "exp", x, "vector_maths"); }
+Expr Emitter::expm1_of_negatives(const Expr& x) { return special_case("expm1_of_negatives", "expm1", x, "skip_idle_lanes"); }
 
 Expr Emitter::combine(const std::string& fn, const Expr& a, const Expr& b) {
   if (fn == "sum") return apply("add", {a, b}, a.dtype);

@@ -95,9 +95,7 @@ TEST(Compare, ALuckyNeighbourhoodIsGrantedWhatIsTypical) {
   // As a softmax of large logits: one value a row is large, and what eager errs by is a matter of luck.
   constexpr std::size_t kRows = 101, kColumns = 512;
   Planted output({kRows, kColumns});
-  output.reference.assign(kRows * kColumns, 0);
-  output.kernel.assign(kRows * kColumns, 0);
-  output.eager.assign(kRows * kColumns, 0);
+  output.fill(0);
   for (std::size_t row = 0; row < kRows; ++row) {
     const std::size_t large = row * kColumns + row;
     output.reference[large] = 0.9;
@@ -114,8 +112,7 @@ TEST(Compare, FewNeighbourhoodsMayBeAsNoisyAsEagersWorst) {
   // Every fifth row is badly conditioned: eager is off by 1e-3 there, but for a row where it was lucky.
   constexpr std::size_t kRows = 200, kColumns = 512;
   Planted output({kRows, kColumns});
-  output.reference.assign(kRows * kColumns, 1);
-  output.kernel.assign(kRows * kColumns, 1);
+  output.fill(1);
   output.eager.assign(kRows * kColumns, 1);
   for (std::size_t row = 0; row < kRows; row += 5) {
     output.reference[row * kColumns + 9] = 4;
@@ -136,8 +133,7 @@ TEST(Compare, WhatIsLeftOfANeighbourhoodMayErrAsOthersDo) {
   // As after a ReLU: most rows are near 1, a few are zeros but for one small value, where eager was lucky.
   constexpr std::size_t kRows = 1000, kColumns = 256;
   Planted output({kRows, kColumns});
-  output.reference.assign(kRows * kColumns, 1);
-  output.kernel.assign(kRows * kColumns, 1);
+  output.fill(1);
   output.eager.assign(kRows * kColumns, 1 + 2e-7F);
   const auto leave = [&](std::size_t row, float error) {
     for (std::size_t i = row * kColumns; i < (row + 1) * kColumns; ++i)
@@ -160,9 +156,7 @@ TEST(Compare, WhatCancelsMayErrAsOthersThatCancel) {
   // As a bias less its own mean: float64 leaves 0 or its last digit, and eager is exact in two rows of three.
   constexpr std::size_t kRows = 60, kColumns = 300;
   Planted output({kRows, kColumns});
-  output.reference.assign(kRows * kColumns, 0);
-  output.kernel.assign(kRows * kColumns, 0);
-  output.eager.assign(kRows * kColumns, 0);
+  output.fill(0);
   const auto fill = [&](auto& values, std::size_t row, auto value) {
     std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(row * kColumns), kColumns, value);
   };

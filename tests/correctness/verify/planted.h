@@ -42,6 +42,12 @@ struct Planted {
   [[nodiscard]] std::size_t size() const { return reference.size(); }
   [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(shape.back()); }
 
+  // All three alike.
+  void fill(float value) {
+    reference.assign(size(), value);
+    eager.assign(size(), value);
+    kernel.assign(size(), value);
+  }
   void spoil(std::size_t i) { kernel[i] = kernel[i] * -1.7F + 0.37F * static_cast<float>(i % 13 + 1); }
   void leave_unwritten(std::size_t i) {
     const auto poison = poison_word(DType::f32);
