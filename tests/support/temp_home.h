@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "support/tests_folder.h"
 
 namespace kw::testing {
 
@@ -64,6 +65,6 @@ class TempHome {
 };
 
 // Files of the test suite itself.
-inline fs::path test_file(const std::string& name) { return fs::path(KW_TESTS_FOLDER) / name; }
+inline fs::path test_file(const std::string& name) { return kw::testing::tests_folder() / name; }
 
 }  // namespace kw::testing

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "support/tests_folder.h"
 #include "vgpu/device.h"
 
 namespace kw::vgpu {
@@ -24,7 +25,7 @@ class Rig {
     return module;
   }
   Rig& load_kernels(const std::string& file = "kernels.ptx") {
-    auto text = read_file(std::string(KW_TESTS_FOLDER) + "/support/ptx/" + file);
+    auto text = read_file((kw::testing::tests_folder() / "support/ptx" / file).string());
     EXPECT_TRUE(text.ok());
     if (text.ok()) load_text(*text);
     return *this;
@@ -90,7 +91,7 @@ inline const Finding* find_kind(const LaunchReport& report, std::string_view kin
 
 // The line of kernels.cu that holds the text: findings have to name it.
 inline int line_with(std::string_view text) {
-  auto source = read_file(std::string(KW_TESTS_FOLDER) + "/support/ptx/kernels.cu");
+  auto source = read_file((kw::testing::tests_folder() / "support/ptx/kernels.cu").string());
   if (!source.ok()) return -1;
   const std::size_t at = source->find(text);
   if (at == std::string::npos) return -1;

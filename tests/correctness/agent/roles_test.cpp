@@ -9,6 +9,7 @@
 #include "agent/usage.h"
 #include "support/scripted_model.h"
 #include "support/small_problems.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
@@ -39,7 +40,7 @@ class RolesTest : public ::testing::Test {
   }
   static const Library& library() {
     static const Library loaded = [] {
-      auto read = Library::load(fs::path(KW_TESTS_FOLDER).parent_path());
+      auto read = Library::load(kw::testing::tests_folder().parent_path());
       if (!read) throw std::runtime_error(read.error().message);
       return std::move(*read);
     }();
@@ -47,7 +48,7 @@ class RolesTest : public ::testing::Test {
   }
   static const StrategyPool& pool() {
     static const StrategyPool loaded = [] {
-      auto read = StrategyPool::load(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "strategies");
+      auto read = StrategyPool::load(kw::testing::tests_folder().parent_path() / "knowledge" / "strategies");
       if (!read) throw std::runtime_error(read.error().message);
       return std::move(*read);
     }();

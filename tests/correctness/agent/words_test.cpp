@@ -9,11 +9,12 @@
 #include "agent/similarity.h"
 #include "agent/translator.h"
 #include "support/small_problems.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
 
-fs::path project_root() { return fs::path(KW_TESTS_FOLDER).parent_path(); }
+fs::path project_root() { return kw::testing::tests_folder().parent_path(); }
 
 const Library& library() {
   static const Library loaded = [] {

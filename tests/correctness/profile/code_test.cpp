@@ -9,12 +9,13 @@
 #include "profile/control_flow.h"
 #include "profile/instruction_kinds.h"
 #include "profile/loops.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
 
 std::string stored(const std::string& name) {
-  auto text = read_file(fs::path(KW_TESTS_FOLDER) / "cases/profile" / name);
+  auto text = read_file(kw::testing::tests_folder() / "cases/profile" / name);
   EXPECT_TRUE(text.ok()) << name;
   return text ? *text : "";
 }

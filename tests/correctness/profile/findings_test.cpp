@@ -8,12 +8,13 @@
 
 #include "base/files.h"
 #include "record/strategy.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
 
 std::vector<Loop> loops_of_case(const std::string& name) {
-  const auto text = read_file(fs::path(KW_TESTS_FOLDER) / "cases/profile" / name);
+  const auto text = read_file(kw::testing::tests_folder() / "cases/profile" / name);
   EXPECT_TRUE(text.ok()) << name;
   const auto code = parse_disassembly(text ? *text : "");
   EXPECT_TRUE(code.ok()) << name;

@@ -7,6 +7,7 @@
 #include "support/planted_landscape.h"
 #include "support/scripted_model.h"
 #include "support/small_problems.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
@@ -272,7 +273,7 @@ TEST(LineageTest, AttemptsBelongToTheirRootAndStructureStalls) {
 class ModelAuthorTest : public ::testing::Test {
  protected:
   ModelAuthorTest() {
-    auto read = Library::load(fs::path(KW_TESTS_FOLDER).parent_path());
+    auto read = Library::load(kw::testing::tests_folder().parent_path());
     library = std::move(*read);
     pool = few();
     AuthorContext context;

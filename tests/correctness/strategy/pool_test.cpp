@@ -10,11 +10,12 @@
 #include "strategy/alignment.h"
 #include "strategy/code_lines.h"
 #include "strategy/condition.h"
+#include "support/tests_folder.h"
 
 namespace kw {
 namespace {
 
-const fs::path kTests = KW_TESTS_FOLDER;
+const fs::path kTests = kw::testing::tests_folder();
 
 const StrategyPool& own_pool() {
   static const auto pool = StrategyPool::load_own();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "support/tests_folder.h"
 #include "vgpu/estimate.h"
 #include "vgpu/occupancy.h"
 #include "vgpu/report_json.h"
@@ -18,7 +19,7 @@ GpuSheet sheet_of(const char* name) {
 }
 
 std::string sheet_text() {
-  auto text = read_file(fs::path(KW_TESTS_FOLDER).parent_path() / "knowledge" / "gpus" / "a100.json");
+  auto text = read_file(kw::testing::tests_folder().parent_path() / "knowledge" / "gpus" / "a100.json");
   EXPECT_TRUE(text);
   return *text;
 }

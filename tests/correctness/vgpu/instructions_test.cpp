@@ -9,6 +9,7 @@
 
 #include "fuzz/ptx_programs.h"
 #include "instruction_rows.h"
+#include "support/tests_folder.h"
 #include "vgpu/device.h"
 
 namespace kw::vgpu {
@@ -269,7 +270,7 @@ TEST(Instructions, RandomProgramsEndWithAReport) {
 
 TEST(Instructions, DamagedTextsAreRefusedOrRun) {
   std::mt19937 random(23);
-  for (const auto& entry : std::filesystem::directory_iterator(KW_TESTS_FOLDER "/fuzz/corpus/ptx")) {
+  for (const auto& entry : std::filesystem::directory_iterator(kw::testing::tests_folder() / "fuzz/corpus/ptx")) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     for (int i = 0; i < 25; ++i) {
