@@ -2,8 +2,7 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
-#include <cctype>
+#include "serve/request_head.h"
 
 namespace kw {
 namespace {
@@ -13,17 +12,11 @@ bool is_address(const std::string& host) {
   return ::inet_pton(AF_INET, host.c_str(), bytes) == 1 || ::inet_pton(AF_INET6, host.c_str(), bytes) == 1;
 }
 
-std::string lower(std::string_view text) {
-  std::string all(text);
-  std::transform(all.begin(), all.end(), all.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return all;
-}
-
 }  // namespace
 
 bool is_loopback(std::string_view host) {
   unsigned char bytes[16];
-  const std::string text = lower(host);
+  const std::string text = lower_case(host);
   if (text == "localhost" || text == "::1") return true;
   return ::inet_pton(AF_INET, text.c_str(), bytes) == 1 && bytes[0] == 127;
 }
@@ -39,9 +32,9 @@ bool is_own_host(const HostRule& rule, std::string_view header) {
   }
   if (!port.empty() && port != ":" + std::to_string(rule.port)) return false;
   if (port.empty() && rule.port != 80) return false;
-  const std::string name = lower(host);
+  const std::string name = lower_case(host);
   for (const std::string& own : rule.names)
-    if (lower(own) == name) return true;
+    if (lower_case(own) == name) return true;
   if (is_loopback(name)) return true;
   return !is_loopback(rule.address) && is_address(name);
 }

@@ -6,16 +6,17 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include "report/page.h"
 #include "serve/answers.h"
+#include "serve/server.h"
 #include "serve/watcher.h"
 
 namespace kw {
 namespace {
 
-constexpr std::size_t kConnections = 256;
+constexpr std::size_t kThreads = 256;  // requests that are answered at a time
+constexpr int kBacklog = 256;
 constexpr int kEventStreams = 96;
 constexpr std::chrono::seconds kHeartbeat{1};  // how soon it is seen that a listener has gone
 
@@ -53,7 +54,7 @@ class Viewer {
           fmt::format("{} cannot be listened at: it is no address of this machine, or the port is taken", rule_.address),
           "name another port with --port, or leave it out for any that is free");
     // The library lets five wait to be accepted: of more that come at once some would be kept waiting for seconds.
-    ::listen(listening, static_cast<int>(kConnections));
+    ::listen(listening, kBacklog);
     std::atomic<bool> served{false};
     std::thread stopper([&] {
       while (!stop && !served) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -69,17 +70,13 @@ class Viewer {
 
  private:
   void set_bounds() {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
     server_.set_payload_max_length(0);
-    server_.set_read_timeout(5, 0);
-    server_.set_write_timeout(10, 0);
-    server_.set_keep_alive_timeout(5);
-    server_.set_keep_alive_max_count(1000);
     server_.set_default_headers({{"Content-Security-Policy", kPolicy},
                                  {"X-Content-Type-Options", "nosniff"},
                                  {"Referrer-Policy", "no-referrer"},
                                  {"Cross-Origin-Resource-Policy", "same-origin"},
                                  {"Cross-Origin-Opener-Policy", "same-origin"},
+                                 {"Accept-Ranges", "none"},
                                  {"Cache-Control", "no-store"}});
     server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       const auto handled = httplib::Server::HandlerResponse::Handled;
@@ -129,6 +126,7 @@ class Viewer {
     const std::size_t size = text->size();
     response.set_content_provider(size, type,
                                   [text = std::move(text)](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+                                    if (from > text->size() || length > text->size() - from) return false;
                                     return sink.write(text->data() + from, length);
                                   });
   }
@@ -163,7 +161,7 @@ class Viewer {
   HostRule rule_;
   Answers answers_;
   Watcher watcher_;
-  httplib::Server server_;
+  Server server_{kThreads};
 };
 
 }  // namespace
