@@ -32,6 +32,9 @@ struct CommandOutcome {
 // An Error means that it could not be started at all.
 Result<CommandOutcome> run_command(const Command& command);
 
+// "SIGSEGV".
+std::string signal_name(int signal);
+
 // The full path of a program on PATH, or empty.
 std::string find_program(const std::string& name);
 

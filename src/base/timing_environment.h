@@ -8,12 +8,8 @@ namespace kw {
 
 // Memory that was given back stays with the process: page faults do not drown the kernel in either. OpenMP threads that wait
 // spin for about a tenth of a millisecond and then sleep: long enough to be there for the next region, short enough that on a
-// busy machine a waiting thread leaves its core to the one that it waits for.
-inline std::map<std::string, std::string> timing_environment() {
-  return {{"MALLOC_MMAP_THRESHOLD_", "4294967296"},
-          {"MALLOC_TRIM_THRESHOLD_", "34359738368"},
-          {"MALLOC_TOP_PAD_", "16777216"},
-          {"GOMP_SPINCOUNT", "10000"}};
-}
+// busy machine a waiting thread leaves its core to the one that it waits for. Where PyTorch's library of products has to be held
+// to fewer instructions (base/onednn_limit.h), every process is held to the same.
+std::map<std::string, std::string> timing_environment();
 
 }  // namespace kw

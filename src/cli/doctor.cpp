@@ -13,6 +13,7 @@
 #include "machine/machine_cache.h"
 #include "problem/oracle_client.h"
 #include "problem/problem_source.h"
+#include "problem/torch_products.h"
 #include "report/numbers.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/seccomp_filter.h"
@@ -109,6 +110,29 @@ LookedFor torch() {
   return finding;
 }
 
+// Each floating type's product, convolution and attention, in a process that may die of them.
+LookedFor products(bool anew) {
+  LookedFor finding{"PyTorch's types",
+                    false,
+                    false,
+                    "",
+                    "problems in bfloat16, float16",
+                    fmt::format("a PyTorch for this processor, or export {}=AVX2", kOneDnnVariable)};
+  const auto tried = torch_products(anew);
+  if (!tried) {
+    finding.detail = tried.error().message;
+    finding.remedy = tried.error().hint;
+    return finding;
+  }
+  finding.present = tried->running.size() == kTorchTypes;
+  finding.detail = fmt::format("{} run", tried->running.empty() ? "none" : fmt::format("{}", fmt::join(tried->running, ", ")));
+  if (const std::string why = why_onednn_is_held(*tried); !why.empty())
+    finding.detail += "; " + why;
+  else if (!finding.present)
+    finding.detail += fmt::format("; PyTorch dies of {}", tried->died_of);
+  return finding;
+}
+
 LookedFor gpu() {
   LookedFor finding{
       "NVIDIA GPU", false, false, "", "timing CUDA kernels", "none can be installed; kernels for it are not timed here"};
@@ -180,6 +204,7 @@ Result<int> run_doctor(const DoctorOptions& options, Output& output) {
   };
   look("the compiler", compiler());
   look("PyTorch", torch());
+  if (findings.back().present) look("what PyTorch runs", products(options.refresh));
   look("bubblewrap", sandbox_mode(sandbox::Mode::bubblewrap, "apt-get install bubblewrap"));
   look("landlock", sandbox_mode(sandbox::Mode::landlock, "a Linux kernel from 5.13 on with Landlock enabled"));
   look("seccomp", call_filter());

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/subprocess.h"
 #include "sandbox/seccomp_filter.h"
 
 namespace kw {
@@ -23,11 +24,6 @@ std::string_view role_name(runner::Role role) {
       return "scalar";
   }
   return "";
-}
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "base/timing_environment.h"
+#include "problem/torch_products.h"
 
 namespace kw {
 namespace {
@@ -28,6 +29,18 @@ Error error_from_oracle(const Json& answer) {
   const bool is_users = kind == "bad_problem" || kind == "unsupported" || kind == "bad_request";
   return {is_users ? ErrorKind::bad_input : ErrorKind::internal, error.value("message", "the oracle failed"),
           error.value("hint", "")};
+}
+
+// What to do about a death.
+std::string hint_for(int signal) {
+  if (signal == SIGILL)
+    return fmt::format(
+        "this processor does not run an instruction that PyTorch uses: 'kernelwright doctor --refresh' tries which "
+        "products run; export {}=AVX2 has it use older ones",
+        kOneDnnVariable);
+  if (signal == SIGKILL)
+    return "memory may be short: close other programs or shrink the problem; 'kernelwright doctor' shows what is there";
+  return "run 'kernelwright doctor'; if memory is short, close other programs or shrink the problem";
 }
 
 }  // namespace
@@ -45,12 +58,18 @@ struct OracleClient::State {
 
   ~State() { stop(); }
 
-  void stop() {
+  // The signal that it has died of by itself; 0: none.
+  int stop() {
     if (to_child >= 0) ::close(to_child);
+    int status = 0;
+    bool is_ours = false;
     if (pid > 0) {
       // Closing its input ends it; a stuck one is killed.
-      for (int i = 0; i < 40 && ::waitpid(pid, nullptr, WNOHANG) == 0; ++i) {
-        if (i == 20) ::kill(-pid, SIGKILL);
+      for (int i = 0; i < 40 && ::waitpid(pid, &status, WNOHANG) == 0; ++i) {
+        if (i == 20) {
+          is_ours = true;
+          ::kill(-pid, SIGKILL);
+        }
         ::usleep(50000);
       }
       ::kill(-pid, SIGKILL);
@@ -60,10 +79,13 @@ struct OracleClient::State {
     pid = to_child = from_child = errors = -1;
     unread.clear();
     greeting = {};
+    return WIFSIGNALED(status) && !is_ours ? WTERMSIG(status) : 0;
   }
 
   Status spawn() {
     KW_TRY(const std::string python, oracle_python());
+    // A virtual machine may advertise AMX and not run it.
+    if (processor_advertises("amx_tile") && onednn_limit().empty()) hold_onednn_back();
     KW_TRY(const fs::path root, install_root());
     KW_CHECK(make_folders(cache_home() / "inductor"));
     int down[2], up[2];
@@ -105,6 +127,12 @@ struct OracleClient::State {
     from_child = up[0];
     ++generation;
     return {};
+  }
+
+  // Where PyTorch's products do not run as they are: with fewer instructions, from the next start on.
+  void hold_onednn_back() const {
+    const auto products = torch_products();
+    if (products && !products->limit.empty() && options.progress) options.progress(why_onednn_is_held(*products));
   }
 
   std::string tail_of_errors() const {
@@ -227,13 +255,16 @@ Result<Json> OracleClient::ask(const std::string& op, const Json& arguments, std
         break;
     }
     const std::string last_words = state_->tail_of_errors();
-    state_->stop();
+    const int signal = state_->stop();
     if (last_words.find("No module named 'torch'") != std::string::npos)
       return bad_input("the oracle's Python has no PyTorch (" + last_words + ")",
                        "run tools/setup, or set KERNELWRIGHT_PYTHON to a Python that has torch");
     if (attempt == 1)
-      return internal_error(fmt::format("the oracle died twice during '{}'{}", op, last_words.empty() ? "" : ": " + last_words),
-                            "run 'kernelwright doctor'; if memory is short, close other programs or shrink the problem");
+      return internal_error(
+          fmt::format("the oracle died twice during '{}'{}{}", op, signal == 0 ? "" : ", of " + signal_name(signal),
+                      last_words.empty() ? "" : ": " + last_words),
+          hint_for(signal));
+    if (signal == SIGILL) state_->hold_onednn_back();
   }
   return internal_error("unreachable");
 }
