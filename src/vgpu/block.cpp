@@ -169,6 +169,10 @@ bool Block::run(bool& progress) {
 }
 
 void Block::report_deadlock() {
+  if (launch->options.checks) {
+    for (const Barrier& barrier : barriers)
+      if (barrier.in_use) report_parts(barrier);
+  }
   for (const auto& warp : warps) {
     if (warp->done()) continue;
     const Path* path = warp->paths.empty() ? nullptr : &warp->paths.front();

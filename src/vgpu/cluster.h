@@ -14,7 +14,7 @@ struct Block;
 struct Cluster {
   std::vector<Block*> blocks;    // by rank
   std::uint32_t generation = 0;  // of its barrier
-  std::uint64_t arrived = 0;     // threads
+  bool in_use = false;           // some lanes have arrived
   WarpClock clock{};
 };
 

@@ -1,6 +1,7 @@
 // Barriers of a block and of a cluster.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "vgpu/access.h"
@@ -50,9 +51,28 @@ void give_result(Warp& warp, const Path& path, const Barrier& barrier) {
 
 }  // namespace
 
+// Lanes that have ended are not waited for; that those that live come together can be told only when the barrier is complete,
+// because some may end until then.
+void Block::report_parts(const Barrier& barrier) {
+  for (const auto& warp : warps) {
+    const auto index = static_cast<std::size_t>(warp->index);
+    const std::uint32_t here = barrier.arrived[index], missing = warp->live & ~here;
+    if (barrier.parts[index] == 0 || (barrier.parts[index] == 1 && missing == 0)) continue;
+    const Instruction& instruction = launch->module->code[barrier.where[index]];
+    launch->report("divergent_barrier", *warp, instruction, std::countr_zero(here),
+                   fmt::format("lanes 0x{:08x} of warp {} come to a barrier {}; all threads of a block that have not ended have to "
+                               "reach the same barrier",
+                               here, warp->index,
+                               missing != 0 ? fmt::format("that lanes 0x{:08x} of it do not reach", missing)
+                                            : std::string("one after the other, by different ways")),
+                   {}, false);
+  }
+}
+
 void Block::barrier_changed(std::uint32_t number) {
   Barrier& barrier = barriers[number];
   if (!barrier.in_use || !all_there(*this, barrier)) return;
+  if (launch->options.checks) report_parts(barrier);
   for (const auto& warp : warps) {
     bool waited = false;
     for (Path& path : warp->paths) {
@@ -66,8 +86,27 @@ void Block::barrier_changed(std::uint32_t number) {
   barrier = Barrier{};
 }
 
+// Complete where every lane that lives has arrived: one that arrives and ends without waiting is not missed in the next phase.
+void Block::cluster_changed() {
+  Cluster& own = of_cluster();
+  if (!own.in_use) return;
+  const auto each_warp = [&](auto&& use) {
+    if (cluster == nullptr) return std::all_of(warps.begin(), warps.end(), use);
+    return std::all_of(own.blocks.begin(), own.blocks.end(),
+                       [&](const Block* block) { return std::all_of(block->warps.begin(), block->warps.end(), use); });
+  };
+  if (!each_warp([](const auto& warp) { return (warp->live & ~warp->cluster_arrived) == 0; })) return;
+  each_warp([](const auto& warp) {
+    warp->cluster_arrived = 0;
+    return true;
+  });
+  own.in_use = false;
+  ++own.generation;
+}
+
 void Block::lanes_exited() {
   for (std::uint32_t number = 0; number < barriers.size(); ++number) barrier_changed(number);
+  cluster_changed();
 }
 
 // a: number; b: threads; c: predicate of .red; aux: BarKind.
@@ -84,22 +123,14 @@ bool exec_bar(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
                   {}, true);
     return false;
   }
-  if ((instruction.flags & kPerThread) == 0 && mask != warp.lanes && !warp.apart && launch.options.checks) {
-    const std::uint32_t missing = warp.lanes & ~mask;
-    launch.report(
-        "divergent_barrier", warp, instruction, lane,
-        fmt::format(
-            "lanes 0x{:08x} of warp {} are at a barrier that lanes 0x{:08x} of it {}; all threads of a block have to reach the "
-            "same barrier",
-            mask, warp.index, missing, (missing & warp.live) == 0 ? "never reach: they have ended" : "do not reach with them"),
-        {}, false);
-  }
   if (launch.options.counters) ++warp.worker->slots[instruction.slot].barriers;
   Barrier& barrier = warp.block->barriers[number];
+  const auto index = static_cast<std::size_t>(warp.index);
   barrier.in_use = true;
-  barrier.where = warp.pc - 1;
+  if (barrier.arrived[index] == 0) barrier.where[index] = warp.pc - 1;
   if (threads != 0) barrier.expected_threads = threads;
-  barrier.arrived[static_cast<std::size_t>(warp.index)] |= mask;
+  barrier.arrived[index] |= mask;
+  if ((instruction.flags & kPerThread) == 0 && !warp.apart) ++barrier.parts[index];
   if (launch.options.checks) warp.block->shadow.give(warp.index, barrier.clock);
   if (instruction.c != kNoOperand) {
     const std::uint32_t votes = warp.predicate(instruction.c) & mask;
@@ -128,34 +159,23 @@ Block* cluster_block(Block& block, std::uint32_t rank) {
 
 // aux 0: arrive; 1: wait. Without a cluster it is a barrier of one block, and all its threads have to come.
 bool exec_cluster_barrier(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
-  Cluster* cluster = warp.block->cluster;
+  Cluster& own = warp.block->of_cluster();
   if (warp.launch->options.counters) ++warp.worker->slots[instruction.slot].barriers;
-  Cluster& own = cluster != nullptr ? *cluster : warp.block->own_cluster;
   if (instruction.aux == 0) {
     if (warp.launch->options.checks) warp.block->shadow.give(warp.index, own.clock);
     warp.cluster_phase = own.generation;
-    own.arrived += static_cast<std::uint64_t>(std::popcount(mask));
-    std::uint64_t alive = 0;
-    const auto count = [&](const Block& block) {
-      for (const auto& each : block.warps) alive += static_cast<std::uint64_t>(std::popcount(each->live));
-    };
-    if (cluster != nullptr) {
-      for (const Block* block : cluster->blocks) count(*block);
-    } else {
-      count(*warp.block);
-    }
-    if (own.arrived >= alive) {
-      own.arrived = 0;
-      ++own.generation;
-    }
+    warp.cluster_arrived |= mask;
+    own.in_use = true;
+    warp.block->cluster_changed();
     return true;
   }
   if (own.generation != warp.cluster_phase) {
     if (warp.launch->options.checks) warp.block->shadow.take(warp.index, own.clock);
     return true;
   }
-  // Not yet: this instruction again, after the others had their turn.
+  // Not yet: this instruction again, after the others had their turn, lanes of this warp among them.
   --warp.pc;
+  warp.save_path(Path::State::ready);
   warp.yielding = warp.spinning = true;
   return false;
 }

@@ -15,6 +15,11 @@ bool ends_function(const ParsedInstruction& instruction) {
   return instruction.opcode == "ret" || instruction.opcode == "exit" || instruction.opcode == "trap";
 }
 
+// Lanes have nothing to meet for where they only end: the others may be at a barrier, which waits for those that have not ended.
+bool only_ends(const ParsedFunction& function, const FlowBlock& block) {
+  return block.leaves && ends_function(function.code[static_cast<std::size_t>(block.first)]);
+}
+
 std::vector<int> branch_targets_of(const ParsedFunction& function, const ParsedInstruction& instruction) {
   std::vector<int> targets;
   if (instruction.opcode == "bra" && !instruction.operands.empty()) {
@@ -168,9 +173,11 @@ std::vector<int> meeting_points(const ParsedFunction& function) {
     const ParsedInstruction& last = function.code[static_cast<std::size_t>(blocks[i].last)];
     const bool branches = (last.opcode == "bra" && last.guard >= 0) || last.opcode == "brx";
     // Where all paths meet before the end, they meet there; early returns are left out only where nothing else is common.
-    const int meet = strict[i] >= 0 && strict[i] < end ? strict[i] : immediate[i];
-    if (branches && meet >= 0 && meet < end)
-      meets[static_cast<std::size_t>(blocks[i].last)] = blocks[static_cast<std::size_t>(meet)].first;
+    const auto is_place = [&](int block) {
+      return block >= 0 && block < end && !only_ends(function, blocks[static_cast<std::size_t>(block)]);
+    };
+    const int meet = is_place(strict[i]) ? strict[i] : immediate[i];
+    if (branches && is_place(meet)) meets[static_cast<std::size_t>(blocks[i].last)] = blocks[static_cast<std::size_t>(meet)].first;
   }
   return meets;
 }

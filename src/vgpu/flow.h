@@ -1,5 +1,6 @@
 // Where lanes that take different ways at a branch meet again: the immediate post-dominator, with blocks that only leave the
-// function left out, so that an early return keeps no other lane from meeting.
+// function left out, so that an early return keeps no other lane from meeting. The end itself is no such place: a lane that has
+// nothing left to do ends, and no barrier waits for it.
 #pragma once
 
 #include <vector>

@@ -26,11 +26,12 @@ namespace kw::vgpu {
 struct Barrier {
   std::uint32_t expected_threads = 0;       // 0: all threads that live
   std::array<std::uint32_t, 32> arrived{};  // lanes by warp
+  std::array<std::uint32_t, 32> where{};    // by warp, the first instruction that brought some of its lanes here
+  std::array<std::uint8_t, 32> parts{};     // by warp, how often lanes of it came that have to come together
   std::uint32_t votes = 0;                  // of red.popc
   bool all = true, any = false;
   bool in_use = false;
-  WarpClock clock{};        // what those who arrived knew
-  std::uint32_t where = 0;  // an instruction that waits here, for messages
+  WarpClock clock{};  // what those who arrived knew
 };
 
 struct Block {
@@ -57,6 +58,9 @@ struct Block {
   bool run(bool& progress);
   [[nodiscard]] bool finished() const;
   void barrier_changed(std::uint32_t number);  // completes it where all are there
+  void report_parts(const Barrier& barrier);   // warps whose lanes did not come together
+  void cluster_changed();                      // the same for the barrier of the cluster
+  [[nodiscard]] Cluster& of_cluster() { return cluster != nullptr ? *cluster : own_cluster; }
   void lanes_exited();
   void report_deadlock();
 };

@@ -24,7 +24,7 @@ void Warp::start() {
   uncommitted.clear();
   groups.clear();
   live = lanes;
-  carry = 0;
+  carry = cluster_arrived = 0;
   backward = polls = spins = 0;
   yielding = spinning = apart = false;
   Path first;

@@ -83,7 +83,7 @@ struct Warp {
   std::uint32_t spins = 0;     // backward branches in a row with polls
   bool yielding = false, spinning = false;
   bool apart = false;  // lanes went on without others that span: they may come to barriers one after the other
-  std::uint32_t cluster_phase = 0;
+  std::uint32_t cluster_phase = 0, cluster_arrived = 0;  // at the barrier of the cluster: the phase, and lanes of this one
 
   // The last allocations that were accessed.
   struct Range {

@@ -140,14 +140,117 @@ TEST(VgpuChecks, GlobalRaceBetweenBlocks) {
   EXPECT_EQ(race->count, 3u);
 }
 
-TEST(VgpuChecks, DivergentBarrier) {
+// A kernel of `threads` threads in one block; what its blocks wrote to `out`, one word a thread.
+struct BarrierRun {
+  LaunchReport report;
+  std::vector<std::uint32_t> out;
+};
+BarrierRun run_barriers(const std::string& body, unsigned threads, const std::string& target = "sm_80", Dim3 cluster = {}) {
+  DeviceOptions options;
+  options.launch_deadline_seconds = 5;
+  Rig rig(options);
+  rig.cluster = cluster;
+  rig.load_text(".version 8.0\n.target " + target + R"(
+.address_size 64
+.visible .entry meet(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<6>; .reg .b64 %rd<4>; .shared .b64 bar;
+  mov.u32 %r1, %tid.x; mov.u32 %r5, %ctaid.x; mad.lo.u32 %r5, %r5, )" +
+                std::to_string(threads) + ", %r1;\n" + R"(
+  ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r5, 4; add.u64 %rd2, %rd1, %rd2;
+)" + body + "\n}");
+  const std::uint32_t blocks = cluster.x;
+  auto* out = rig.upload(std::vector<std::uint32_t>(threads * blocks, 7), "out");
+  BarrierRun run{rig.run("meet", {blocks}, {threads}, 0, out), {}};
+  run.out.assign(out, out + threads * blocks);
+  return run;
+}
+
+struct BarrierCase {
+  const char* name;
+  const char* body;
+  const char* finding;  // "" where the kernel is right
+  unsigned threads = 64;
+};
+
+const BarrierCase kBarrierCases[] = {
+    {"early_return", "setp.ge.u32 %p1, %r1, 41; @%p1 bra END; bar.sync 0; st.global.u32 [%rd2], 1; END: ret;", ""},
+    {"guarded_body", "setp.lt.u32 %p1, %r1, 41; @%p1 bra BODY; bra END; BODY: bar.sync 0; st.global.u32 [%rd2], 1; END: ret;", ""},
+    {"loop_of_other_lengths",
+     "mov.u32 %r2, 0; AGAIN: bar.sync 0; add.u32 %r2, %r2, 5; setp.le.u32 %p1, %r2, %r1; @%p1 bra AGAIN; ret;", ""},
+    {"ended_later",
+     "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN; st.global.u32 [%rd2], 2; ret; EVEN: bar.sync 0; ret;", ""},
+    {"votes_of_those_that_live",
+     "setp.ge.u32 %p1, %r1, 41; @%p1 exit; setp.lt.u32 %p2, %r1, 41; bar.red.popc.u32 %r2, 0, %p2; bar.red.and.pred %p3, 0, %p2; "
+     "setp.ne.u32 %p1, %r2, 41; @%p1 trap; @!%p3 trap; ret;",
+     ""},
+    {"warp_that_ended_in_part_counts_whole", "setp.ge.u32 %p1, %r1, 41; @%p1 exit; bar.sync 1, 64; ret;", ""},
+    {"count_of_a_warp_that_ended", "setp.ge.u32 %p1, %r1, 32; @%p1 exit; bar.sync 1, 64; ret;", "deadlock"},
+    {"arrive_and_sync", "setp.ge.u32 %p1, %r1, 32; @%p1 bra SYNC; bar.arrive 1, 64; ret; SYNC: bar.sync 1, 64; ret;", ""},
+    {"lanes_that_ended_are_not_named",
+     "setp.ge.u32 %p1, %r1, 5; @%p1 exit; bar.warp.sync 0xffffffff; mov.u32 %r2, 1; shfl.sync.bfly.b32 %r3, %r2, 0, 31, "
+     "0xffffffff; "
+     "vote.sync.ballot.b32 %r4, 1, 0xffffffff; setp.ne.u32 %p2, %r4, 31; @%p2 trap; ret;",
+     "", 32},
+    {"value_of_a_lane_that_ended",
+     "setp.ge.u32 %p1, %r1, 5; @%p1 exit; shfl.sync.down.b32 %r3, %r1, 4, 31, 0xffffffff; st.global.u32 [%rd2], %r3; ret;",
+     "uninitialised", 32},
+    {"mbarrier_counts_who_arrives",
+     "mov.u32 %r2, bar; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r2], 41; bar.sync 0; setp.ge.u32 %p2, %r1, 41; "
+     "@%p2 exit; mbarrier.arrive.shared.b64 %rd3, [%r2]; AGAIN: mbarrier.test_wait.shared.b64 %p3, [%r2], %rd3; @!%p3 bra AGAIN; "
+     "ret;",
+     ""},
+    {"mbarrier_waits_for_its_count",
+     "mov.u32 %r2, bar; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r2], 64; bar.sync 0; setp.ge.u32 %p2, %r1, 41; "
+     "@%p2 exit; mbarrier.arrive.shared.b64 %rd3, [%r2]; AGAIN: mbarrier.test_wait.shared.b64 %p3, [%r2], %rd3; @!%p3 bra AGAIN; "
+     "ret;",
+     "timeout"},
+    {"two_ways_of_a_warp",
+     "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN; bar.sync 0; bra END; EVEN: bar.sync 0; "
+     "END: st.global.u32 [%rd2], 1; ret;",
+     "divergent_barrier"},
+    {"lanes_with_more_to_do", "setp.lt.u32 %p1, %r1, 41; @!%p1 bra AFTER; bar.sync 0; AFTER: st.global.u32 [%rd2], 1; ret;",
+     "divergent_barrier"},
+    {"each_thread_for_itself",
+     "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN; barrier.sync 0; bra END; EVEN: barrier.sync 0; "
+     "END: st.global.u32 [%rd2], 1; ret;",
+     ""},
+};
+
+TEST(VgpuChecks, BarriersWaitForTheLanesThatHaveNotEnded) {
+  for (const BarrierCase& each : kBarrierCases) {
+    SCOPED_TRACE(each.name);
+    const BarrierRun run = run_barriers(each.body, each.threads);
+    if (*each.finding == '\0')
+      EXPECT_TRUE(run.report.ok()) << findings_text(run.report);
+    else
+      EXPECT_NE(find_kind(run.report, each.finding), nullptr) << findings_text(run.report);
+  }
+}
+
+TEST(VgpuChecks, BarriersOfAClusterWaitForTheLanesThatHaveNotEnded) {
+  // Lanes end after the others have arrived; others arrive and end without waiting. Neither may be missed, nor counted twice.
+  const std::pair<const char*, const char*> bodies[] = {
+      {"end_late",
+       "setp.lt.u32 %p1, %r5, 70; @%p1 bra STAY; mov.u32 %r2, 0; AGAIN: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 50; @%p2 bra "
+       "AGAIN; "
+       "exit; STAY: barrier.cluster.arrive; barrier.cluster.wait; st.global.u32 [%rd2], 1; ret;"},
+      {"arrive_and_end",
+       "setp.ge.u32 %p1, %r5, 64; @%p1 bra SLOW; barrier.cluster.arrive; exit; SLOW: st.global.u32 [%rd2], 2; "
+       "barrier.cluster.arrive; "
+       "barrier.cluster.wait; ret;"}};
+  for (const auto& [name, body] : bodies) {
+    SCOPED_TRACE(name);
+    const BarrierRun run = run_barriers(body, 64, "sm_90", {2});
+    EXPECT_TRUE(run.report.ok()) << findings_text(run.report);
+  }
+}
+
+TEST(VgpuChecks, LanesThatEndDoNotKeepOthersFromABarrier) {
   Rig rig;
   rig.load_kernels();
   auto* y = rig.empty<float>(64, "y");
-  const LaunchReport report = rig.run("divergent_barrier", {1}, {64}, 0, y);
-  const Finding* found = find_kind(report, "divergent_barrier");
-  ASSERT_NE(found, nullptr) << findings_text(report);
-  EXPECT_EQ(found->line, line_with("    __syncthreads();\n    y[threadIdx.x] = tile[(threadIdx.x + 33) % 64];"));
+  const LaunchReport report = rig.run("barrier_of_even_threads", {1}, {64}, 0, y);
+  EXPECT_TRUE(report.ok()) << findings_text(report);
 }
 
 TEST(VgpuChecks, AssertAndTrapStopTheLaunch) {

@@ -143,7 +143,7 @@ __global__ void async_copy_unwaited(const float4* x, float4* y) {
   y[threadIdx.x] = tile[127 - threadIdx.x];
 }
 
-__global__ void divergent_barrier(float* y) {
+__global__ void barrier_of_even_threads(float* y) {
   __shared__ float tile[64];
   tile[threadIdx.x] = threadIdx.x;
   if (threadIdx.x % 2 == 0) {
