@@ -16,9 +16,12 @@ from kw_oracle.protocol import encode
 from kw_oracle.storage import make_folder, write_tensors, write_text
 from kw_oracle.subject import Subject, blocks
 from kw_oracle.tensors import Arguments, copy_of
+from kw_oracle.ties import Choices
 from kw_oracle.weights import install_fresh
 
 PRECISIONS = ("float32", "tf32", "bf16", "fp16")
+_PICKS = "the output depends on which of several equal values is picked"
+_TIES_DECIDE = f"on the problem's own inputs {_PICKS}, or on which of several writes to one place comes last: a kernel has to do as PyTorch does"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Outcome:
     reference: dict[str, torch.Tensor]
     notes: list[str]
     eager_seconds: float
+    choices: Choices
 
     def nonfinite_mask(self, name: str) -> torch.Tensor:
         return ~(self.reference[name].isfinite() & self.own[name].isfinite())
@@ -53,6 +57,10 @@ class Outcome:
             not bool((self.nonfinite_mask(name) & ~given.nonfinite_mask(name)).any())
             for name, out in self.own.items() if out.is_floating_point())
 
+    @cached_property
+    def depends_on_ties(self) -> bool:
+        return self.choices.decide(self.reference)
+
     def nonfinite_share(self) -> float:
         floats = [out for out in self.reference.values() if out.is_floating_point()]
         bad = sum(int((~part.isfinite()).sum()) for out in floats for (part,) in blocks(out))
@@ -64,16 +72,20 @@ def _compute(subject: Subject, inputs: Arguments) -> Outcome:
     begin = time.perf_counter()
     own = subject.run_in_place(copies)
     seconds = time.perf_counter() - begin
-    reference, note = subject.reference(inputs)
-    return Outcome(inputs, own, reference, [note] if note else [], seconds)
+    choices = Choices(subject, inputs)
+    with choices.watch:
+        reference, note = subject.reference(inputs)
+    return Outcome(inputs, own, reference, [note] if note else [], seconds, choices)
 
 
 def _tamed(subject: Subject, given: Arguments, distribution: str, seed: int) -> tuple[Outcome, str]:
     """The distribution, or the least tame variant of it under which the outputs are finite wherever the given inputs'
-    are."""
+    are, and do not depend on which of equal values is picked unless they do on the given inputs."""
     if distribution == "given":
-        return _compute(subject, given), "given"
-    on_given, failure = None, ""
+        outcome = _compute(subject, given)
+        outcome.notes += [_TIES_DECIDE] if outcome.depends_on_ties else []
+        return outcome, "given"
+    on_given, failure, why = None, "", "others are outside what forward() can take"
     for stage, name in enumerate(STAGES):
         try:
             outcome = _compute(subject, vary(given, distribution, seed, stage))
@@ -84,13 +96,18 @@ def _tamed(subject: Subject, given: Arguments, distribution: str, seed: int) -> 
             on_given = on_given or _compute(subject, given)
             if not outcome.is_as_finite_as(on_given):
                 continue
+        if outcome.depends_on_ties:
+            on_given = on_given or _compute(subject, given)
+            if not on_given.depends_on_ties:
+                failure, why = _PICKS, f"with others {_PICKS}"
+                continue
         if stage:
-            outcome.notes.append(f"'{distribution}' inputs keep the {name.split()[1]} of the problem's own: "
-                                 "others are outside what forward() can take")
+            outcome.notes.append(f"'{distribution}' inputs keep the {name.split()[1]} of the problem's own: {why}")
         return outcome, f"{distribution} ({name})" if stage else distribution
     outcome = on_given or _compute(subject, given)
-    outcome.notes.append(f"'{distribution}' inputs are outside what forward() can take, so the inputs are the problem's "
-                         "own" + (f" ({failure})" if failure else ""))
+    is_picked = failure == _PICKS
+    outside = f"with '{distribution}' inputs {_PICKS}" if is_picked else f"'{distribution}' inputs are outside what forward() can take"
+    outcome.notes.append(f"{outside}, so the inputs are the problem's own" + (f" ({failure})" if failure and not is_picked else ""))
     return outcome, "given"
 
 
@@ -128,14 +145,16 @@ def materialise(order: Order, progress) -> dict:
     eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
     notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
 
-    _write_files(folder, {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager})
+    files = {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager}
+    ties = outcome.choices.ties(outcome.reference, order.precision)
+    _write_files(folder, files | ({"ties": ties} if ties else {}))
     nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,
         "weights_used": weights_used, "weights_seed": order.weights_seed, "precision": order.precision,
         "scalars": {name: value + 0 for name, value in outcome.inputs.scalars().items()},
-        "nonfinite": nonfinite, "notes": notes, "eager_seconds": outcome.eager_seconds,
+        "nonfinite": nonfinite, "ties": bool(ties), "notes": notes, "eager_seconds": outcome.eager_seconds,
     }
     write_text(folder / "set.json", encode(described) + "\n")
     seconds = time.monotonic() - start

@@ -37,7 +37,8 @@ Result<TensorSet> open_set(const fs::path& folder) {
   KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
   KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
   TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {},
-                {}, 0, 0,     0};
+                {}, 0, 0,     0,      std::nullopt};
+  bool ties_are_there = false;
   KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
            set.distribution = json.at("distribution_used").get<std::string>();
            set.notes = json.at("notes").get<std::vector<std::string>>();
@@ -46,9 +47,13 @@ Result<TensorSet> open_set(const fs::path& folder) {
            set.weights_seed = json.value("weights_seed", std::uint64_t{0});
            for (const auto& [name, value] : json.at("scalars").items())
              set.scalars[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
+           ties_are_there = json.value("ties", false);
            return true;
          }));
   (void)read;
+  if (ties_are_there) {
+    KW_TRY(set.ties, SafetensorsFile::open(folder / "ties.safetensors"));
+  }
   return set;
 }
 

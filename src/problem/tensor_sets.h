@@ -22,6 +22,7 @@ struct TensorSet {
   double nonfinite = 0;      // share of the reference that is NaN or infinite
   double eager_seconds = 0;  // one call, roughly: for deadlines, not for speedups
   std::uint64_t weights_seed = 0;
+  std::optional<SafetensorsFile> ties;  // what positions are judged by, where values tie (verify/tied_positions.h)
 };
 
 // What a set is: which inputs with which weights.

@@ -40,7 +40,8 @@ Result<Trial> try_under(const std::string& python, const std::string& limit) {
   for (std::string type; std::getline(lines, type);) trial.running.push_back(type);
   trial.signal = outcome.signal;
   if (!outcome.succeeded() && outcome.signal == 0)
-    return bad_input(fmt::format("PyTorch's products cannot be tried: {}", outcome.timed_out ? "no answer in two minutes" : last_line(outcome.err)),
+    return bad_input(fmt::format("PyTorch's products cannot be tried: {}",
+                                 outcome.timed_out ? "no answer in two minutes" : last_line(outcome.err)),
                      "run tools/setup, or set KERNELWRIGHT_PYTHON to a Python that has PyTorch");
   return trial;
 }

@@ -17,7 +17,7 @@ namespace kw {
 namespace {
 
 // Changes whenever verdicts or timings may.
-constexpr std::string_view kEvaluatorVersion = "11";
+constexpr std::string_view kEvaluatorVersion = "12";
 // How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
 constexpr double kBaselinesOfGpu = 3;
 

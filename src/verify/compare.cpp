@@ -145,6 +145,7 @@ class Comparison {
     });
     Tally total;
     for (const auto& tally : tallies) total.merge(tally);
+    if (input_.ties) refuse_repeated(total);
     conclude(total);
     return std::move(outcome_);
   }
@@ -394,8 +395,17 @@ class Comparison {
       tally.squares_error_eager += error_eager * error_eager;
       tally.max_error = std::max(tally.max_error, error);
       tally.max_error_eager = std::max(tally.max_error_eager, error_eager);
-      if (k != r && k != e) wrong.push_back(i);
+      if (k != r && k != e && !(input_.ties && input_.ties->alike(i, k, r))) wrong.push_back(i);
     }
+    if (wrong.empty()) return;
+    tally.wrong += static_cast<std::int64_t>(wrong.size());
+    tally.worst = tally.worst_granted = tally.worst_rare = tally.worst_relative = kCap;
+    mark(wrong);
+  }
+
+  void refuse_repeated(Tally& tally) {
+    std::vector<std::int64_t> wrong = input_.ties->repeated(input_.kernel, input_.dtype);
+    std::erase_if(wrong, [&](std::int64_t i) { return outcome_.map.is_wrong(i); });
     if (wrong.empty()) return;
     tally.wrong += static_cast<std::int64_t>(wrong.size());
     tally.worst = tally.worst_granted = tally.worst_rare = tally.worst_relative = kCap;

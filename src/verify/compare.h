@@ -5,7 +5,7 @@
 // is not finite the kernel has to be the same (or the same as eager, or near eager where eager is finite); where eager
 // overflows and the reference does not, both eager's infinity and the reference's value are right; a NaN where both
 // are finite is wrong, and so is the NaN that outputs are filled with, anywhere. Integers and booleans: the exact bytes of the
-// reference, or of eager where the two differ.
+// reference, or of eager where the two differ; positions among values that tie: any that selects the same value.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 #include "record/tensor.h"
 #include "record/verdict.h"
+#include "verify/tied_positions.h"
 #include "verify/tolerance.h"
 
 namespace kw {
@@ -27,7 +28,8 @@ struct CompareInput {
   DType reference_dtype = DType::f64;  // float64 for a floating output; for an integer one, any integer type
   const void* eager = nullptr;
   DType eager_dtype = DType::f32;
-  const double* nearby = nullptr;  // what eager errs by on inputs next to these; null: not known
+  const double* nearby = nullptr;     // what eager errs by on inputs next to these; null: not known
+  std::optional<TiedPositions> ties;  // of an output that is positions
   std::vector<std::int64_t> shape;
   ToleranceRule rule;  // tolerance_rule(dtype, ...)
   int threads = 0;     // 0: as many as this process may use

@@ -12,8 +12,8 @@ namespace {
 // In order, the most specific first. An account of every element, right ones too, comes before the place of the wrong ones:
 // a shift leaves an edge right, and a factor leaves zeros. Errors that are small everywhere are asked for their values before their
 // places: where low precision shows depends on the data.
-constexpr std::array<PatternFinder, 9> kForWrong{find_unwritten, find_one_value,   find_nonfinite, find_scale,  find_rearranged,
-                                                 find_place,     find_group_scale, find_scattered, find_rounded};
+constexpr std::array<PatternFinder, 10> kForWrong{find_unwritten,  find_repeated, find_one_value,   find_nonfinite, find_scale,
+                                                  find_rearranged, find_place,    find_group_scale, find_scattered, find_rounded};
 constexpr std::array<PatternFinder, 6> kForImprecise{find_unwritten,  find_one_value,   find_scale,
                                                      find_rearranged, find_group_scale, find_coarse};
 

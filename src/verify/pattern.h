@@ -10,6 +10,7 @@ namespace kw {
 // The diagnosis of an output that is not right: stage "compare", with the most specific pattern that explains it. The
 // patterns:
 //   uninitialised, uninitialised_tail, uninitialised_part   never written
+//   repeated_position                                       one position given twice where each has to be given once
 //   zeros, constant                                         one value everywhere
 //   nan, infinite, missing_nonfinite                        not finite where it should be, or the other way round
 //   tail, split, region, periodic                           wrong elements in one place along the dimensions

@@ -75,6 +75,7 @@ class Evidence {
 using PatternFinder = std::optional<Diagnosis> (*)(const Evidence&);
 
 std::optional<Diagnosis> find_unwritten(const Evidence& evidence);    // uninitialised*
+std::optional<Diagnosis> find_repeated(const Evidence& evidence);     // repeated_position
 std::optional<Diagnosis> find_one_value(const Evidence& evidence);    // zeros, constant
 std::optional<Diagnosis> find_nonfinite(const Evidence& evidence);    // nan, infinite, missing_nonfinite
 std::optional<Diagnosis> find_place(const Evidence& evidence);        // tail, split, region, periodic

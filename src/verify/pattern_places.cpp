@@ -210,4 +210,18 @@ std::optional<Diagnosis> find_scattered(const Evidence& evidence) {
   return diagnosis;
 }
 
+std::optional<Diagnosis> find_repeated(const Evidence& evidence) {
+  if (!evidence.input.ties) return std::nullopt;
+  const auto repeated = evidence.input.ties->repeated(evidence.input.kernel, evidence.input.dtype);
+  if (repeated.empty()) return std::nullopt;
+  return Diagnosis{
+      "compare",
+      "the same position is given twice, where each may be given once",
+      evidence.place_of(repeated.front()),
+      {fmt::format("{} of {} elements repeat a position that came before them", repeated.size(), evidence.elements)},
+      "Among equal values any order is right, but an element that was taken is gone: mark it, or compare positions where "
+      "values are equal.",
+      "repeated_position"};
+}
+
 }  // namespace kw

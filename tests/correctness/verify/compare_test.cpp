@@ -336,5 +336,51 @@ TEST(Compare, TheWidestDoublesAreComparedToo) {
   EXPECT_EQ(compare_output(input).error.wrong_elements, 1);
 }
 
+// Two lines of five values; the output is the places of the three largest of each.
+class TiedPositionsTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] CompareOutcome compare(const std::vector<std::int64_t>& kernel, bool distinct = true) const {
+    CompareInput input;
+    input.kernel = kernel.data();
+    input.reference = input.eager = reference_.data();
+    input.dtype = input.reference_dtype = input.eager_dtype = DType::i64;
+    input.shape = {2, 3};
+    input.ties = TiedPositions{values_, room_, lines_, 5, distinct};
+    return compare_output(input);
+  }
+  std::vector<double> values_{7, 9, 7, 7, 1, kInf, 3, 3.5, 3, kInf}, room_{0, 0.5};
+  std::vector<std::int64_t> lines_{0, 0, 0, 1, 1, 1}, reference_{1, 0, 2, 0, 4, 2};
+};
+
+TEST_F(TiedPositionsTest, AnyPlaceOfTheSameValueIsRight) {
+  for (const auto& kernel : std::vector<std::vector<std::int64_t>>{
+           {1, 0, 2, 0, 4, 2}, {1, 3, 2, 0, 4, 2}, {1, 2, 0, 4, 0, 2}, {1, 0, 3, 0, 4, 1}, {1, 0, 3, 0, 4, 3}})
+    EXPECT_TRUE(compare(kernel).right) << ::testing::PrintToString(kernel);
+}
+
+TEST_F(TiedPositionsTest, AnotherValueATwiceTakenPlaceAndNoPlaceAreWrong) {
+  for (const auto& kernel : std::vector<std::vector<std::int64_t>>{{0, 1, 2, 0, 4, 2},
+                                                                   {1, 4, 2, 0, 4, 2},
+                                                                   {1, 3, 3, 0, 4, 2},
+                                                                   {1, 0, 2, 4, 4, 2},
+                                                                   {1, 5, 2, 0, 4, 2},
+                                                                   {1, -1, 2, 0, 4, 2}}) {
+    const auto outcome = compare(kernel);
+    EXPECT_FALSE(outcome.right) << ::testing::PrintToString(kernel);
+    EXPECT_GE(outcome.error.wrong_elements, 1);
+    EXPECT_EQ(outcome.map.count(0, 6), outcome.error.wrong_elements);
+  }
+  EXPECT_TRUE(compare({1, 3, 3, 0, 4, 2}, false).right) << "where a place may be given twice";
+}
+
+TEST_F(TiedPositionsTest, LinesWithoutTiesAreExact) {
+  lines_ = {-1, -1, -1, 0, 0, 0};
+  values_.resize(5);
+  room_.resize(1);
+  reference_ = {1, 0, 2, 1, 0, 2};
+  EXPECT_FALSE(compare({1, 2, 0, 1, 0, 2}).right);
+  EXPECT_TRUE(compare({1, 0, 2, 1, 3, 0}).right);
+}
+
 }  // namespace
 }  // namespace kw
