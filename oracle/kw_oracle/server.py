@@ -16,6 +16,7 @@ from kw_oracle.describe import decompose, describe
 from kw_oracle.device import GpuPlace
 from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError, bad_request, one_line
+from kw_oracle.fits import check_fits
 from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
 from kw_oracle.nearby import nearby_noise
@@ -24,6 +25,13 @@ from kw_oracle.reducing import reduce
 from kw_oracle.scaling import scale
 from kw_oracle.sample import sample
 from kw_oracle.signature import signature
+
+
+def fitting(request: dict) -> str:
+    """The problem's file, where it can be run on this machine."""
+    file = field(request, "problem", str)
+    check_fits(file)
+    return file
 
 
 class Server:
@@ -86,13 +94,13 @@ class Server:
         }
 
     def describe(self, request: dict, progress) -> dict:
-        return describe(field(request, "problem", str), progress)
+        return describe(fitting(request), progress)
 
     def decompose(self, request: dict, progress) -> dict:
         operations = field(request, "operations", list)
         if not operations or not all(isinstance(operation, str) for operation in operations):
             raise bad_request("the field 'operations' has to be a list of one or more operations of the problem's graph")
-        return decompose(field(request, "problem", str), operations, progress)
+        return decompose(fitting(request), operations, progress)
 
     def scale(self, request: dict, progress) -> dict:
         limits = {name: field(request, name, float, 0.0) for name in ("seconds", "bytes")}
@@ -107,14 +115,14 @@ class Server:
         return reduce(field(request, "problem", str), work, progress)
 
     def signature(self, request: dict, progress) -> dict:
-        return signature(field(request, "problem", str), progress)
+        return signature(fitting(request), progress)
 
     def sample(self, request: dict, progress) -> dict:
-        return sample(field(request, "problem", str), field(request, "precision", str, "float32", PRECISIONS), progress)
+        return sample(fitting(request), field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def materialise(self, request: dict, progress) -> dict:
         order = Order(
-            problem=field(request, "problem", str),
+            problem=fitting(request),
             seed=seed_field(request, "seed"),
             distribution=field(request, "distribution", str, "given", DISTRIBUTIONS),
             weights=field(request, "weights", str, "given", ("given", "fresh")),
@@ -125,7 +133,7 @@ class Server:
         return materialise(order, progress)
 
     def nearby(self, request: dict, progress) -> dict:
-        return nearby_noise(field(request, "problem", str), field(request, "folder", str),
+        return nearby_noise(fitting(request), field(request, "folder", str),
                             field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def baseline_load(self, request: dict, progress) -> dict:
@@ -146,7 +154,7 @@ class Server:
         if device != "cpu" and not re.fullmatch(r"cuda(:\d+)?", device):
             raise bad_request(f"the field 'device' is '{device}'", "use cpu, cuda, or cuda and the GPU's number as in cuda:0")
         gpu = None if device == "cpu" else GpuPlace(device, flush_bytes, field(request, "tf32", bool, False))
-        return self.baselines_.load(field(request, "problem", str), folders, mode, threads, progress, alive, gpu)
+        return self.baselines_.load(fitting(request), folders, mode, threads, progress, alive, gpu)
 
     def baseline_block(self, request: dict, _progress) -> dict:
         return self.baselines_.block(
