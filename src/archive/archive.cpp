@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "archive/migrations.h"
+#include "archive/owner_only.h"
 #include "archive/rows.h"
 
 namespace kw {
@@ -29,7 +30,7 @@ fs::path Archive::default_path() { return data_home() / "archive.db"; }
 
 Result<Archive> Archive::open(const fs::path& path) {
   const fs::path full = fs::absolute(path);
-  KW_CHECK(make_folders(full.parent_path()));
+  KW_CHECK(make_own_folder(full.parent_path()));
   KW_TRY(auto database, Database::open(full));
   // Until the file is known to be an archive of ours, nothing is written.
   KW_CHECK(check_is_archive(database, archive_migrations()));
@@ -37,6 +38,7 @@ Result<Archive> Archive::open(const fs::path& path) {
     return internal_error(
         fmt::format("the archive {} cannot be written: it is read-only", full.string()),
         "check the permissions of the file and of its folder, or set KERNELWRIGHT_HOME to a folder that you can write");
+  close_to_others(full);
   KW_CHECK(database.use_write_ahead_log());
   // FULL: an answer that was given is on the disk. An evaluation takes seconds; a sync does not matter.
   KW_CHECK(database.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;"));
@@ -52,6 +54,7 @@ Result<Archive> Archive::open_to_read(const fs::path& path) {
                      "kernelwright optimize PROBLEM begins one; KERNELWRIGHT_HOME names its folder");
   KW_TRY(auto database, Database::open_to_read(full));
   KW_CHECK(check_is_archive(database, archive_migrations()));
+  close_to_others(full);
   KW_TRY(const auto version, database.query_integer("PRAGMA user_version"));
   if (version < static_cast<std::int64_t>(archive_migrations().size()))
     return bad_input(fmt::format("the archive {} has the older schema version {}", full.string(), version),

@@ -42,8 +42,10 @@ class Archive {
 
   // Opens the file, makes it (and its folder) where there is none, and brings an older schema up to date.
   // A file of a newer version, a corrupt one or one that isn't ours is refused and left exactly as it is.
+  // Files and folder are for their owner alone; see owner_only.h.
   static Result<Archive> open(const fs::path& path);
-  // For looking only: nothing is made, migrated or written. A file that is missing or of an older schema is refused.
+  // For looking only: nothing is made, migrated or written, only closed to other users. A file that is missing or of an older
+  // schema is refused.
   static Result<Archive> open_to_read(const fs::path& path);
 
   // A problem is known by its source and the PyTorch that described it; a second description replaces the first,

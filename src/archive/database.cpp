@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "archive/owner_only.h"
+
 namespace kw {
 namespace {
 
@@ -124,6 +126,7 @@ Result<Database> Database::open(const fs::path& path) {
   if (!fs::exists(path, code) && ::access(path.parent_path().c_str(), W_OK) != 0)
     return internal_error(fmt::format("cannot write the archive {} ({})", path.string(), std::generic_category().message(errno)),
                           "check the permissions of its folder, or set KERNELWRIGHT_HOME to a folder that you can write");
+  make_own_file(path);
   return connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
