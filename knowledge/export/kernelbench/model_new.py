@@ -3,7 +3,8 @@
 # ---------------------------------------------------------------------------------------------------------------------------------
 # Above: the problem as it is. Below: ModelNew, the same module with a kernel of its own, by Kernelwright.
 @facts@
-# It has Model's arguments and state_dict(). What the kernel is not for (other shapes, gradients, training) is left to Model's forward().
+# It has Model's arguments and state_dict(). What the kernel is not for (other shapes, gradients, training) is left to Model's forward(), with a warning;
+# ModelNew(..., strict=True) raises an error instead.
 
 import json as _json
 
@@ -35,3 +36,4 @@ except RuntimeError:
 class ModelNew(KernelModule, Model):
     contract = _CONTRACT
     operator = torch.ops.@namespace@.forward.default
+    kernel_name = "@name@"

@@ -5,6 +5,7 @@ import copy
 import json
 import pathlib
 import threading
+import warnings
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import @name@
-from @name@ import Model, original
+from @name@ import KernelNotUsed, Model, original
 
 EVIDENCE = json.loads(pathlib.Path(@name@.__file__).with_name("evidence.json").read_text(encoding="utf-8"))
 PRECISION = EVIDENCE["precision"]
@@ -205,6 +206,19 @@ def test_gradients_are_the_originals():
     result = results[0]
     result.sum().backward()
     assert any(leaf.grad is not None for leaf in leaves)
+
+
+def test_a_demanded_kernel_is_an_error_where_it_cannot_be_used():
+    module, inputs = made(18)
+    module.set_backend("kernel", strict=True).train()
+    with torch.no_grad(), pytest.raises(KernelNotUsed, match="eval"):
+        module(*inputs)
+    with torch.no_grad():
+        assert_right(module.eval()(*inputs), module, inputs)
+    module.set_backend("original")
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        module(*inputs)
 
 
 def test_it_compiles_into_one_graph():
