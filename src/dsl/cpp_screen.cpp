@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/demangle.h"
+#include "dsl/allowed_imports.h"
 #include "dsl/cpp_text.h"
 #include "dsl/elf_symbols.h"
 
@@ -157,6 +158,24 @@ bool is_runtime_name(std::string_view name) {
   return begins("cuda") && std::isupper(static_cast<unsigned char>(name[4])) != 0;
 }
 
+Result<std::optional<Diagnosis>> screen(const fs::path& object, std::string_view allowed, bool with_cuda) {
+  KW_TRY(const ElfSymbols symbols, elf_symbols(object));
+  for (const auto& name : symbols.imported)
+    for (const auto& rule : kForbiddenImports)
+      if (name != allowed && matches(name, rule.name))
+        return std::optional(forbidden(fmt::format("the kernel calls {}", readable(name)), "", std::string(rule.why)));
+  for (const auto& name : symbols.defined)
+    if (std::find(kForbiddenDefinitions.begin(), kForbiddenDefinitions.end(), name) != kForbiddenDefinitions.end())
+      return std::optional(
+          forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the system's"));
+  KW_TRY(const auto* runtime, runtime_names());
+  for (const auto& name : symbols.imported)
+    if (!runtime->contains(name) && !is_linkers_own(name) && !(with_cuda && is_runtime_name(name)))
+      return std::optional(forbidden(fmt::format("the kernel calls {}, which is in no library that it may use", readable(name)), "",
+                                     "compute it in the kernel: it has the C and C++ standard libraries, libm and OpenMP"));
+  return std::optional<Diagnosis>{};
+}
+
 }  // namespace
 
 std::optional<Diagnosis> screen_includes(const KernelSource& source) {
@@ -200,7 +219,7 @@ std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, co
 
 Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object) {
   // Each device function has a shadow on the host that only calls exit; a kernel that calls it itself is caught when it runs.
-  KW_TRY(auto objection, screen_object(object, "exit"));
+  KW_TRY(auto objection, screen(object, "exit", true));
   if (objection) return objection;
   KW_TRY(const ElfSymbols symbols, elf_symbols(object));
   for (const auto& name : symbols.imported)
@@ -214,17 +233,6 @@ Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object) {
   return std::optional<Diagnosis>{};
 }
 
-Result<std::optional<Diagnosis>> screen_object(const fs::path& object, std::string_view allowed) {
-  KW_TRY(const ElfSymbols symbols, elf_symbols(object));
-  for (const auto& name : symbols.imported)
-    for (const auto& rule : kForbiddenImports)
-      if (name != allowed && matches(name, rule.name))
-        return std::optional(forbidden(fmt::format("the kernel calls {}", readable(name)), "", std::string(rule.why)));
-  for (const auto& name : symbols.defined)
-    if (std::find(kForbiddenDefinitions.begin(), kForbiddenDefinitions.end(), name) != kForbiddenDefinitions.end())
-      return std::optional(
-          forbidden(fmt::format("the kernel defines {}", name), "", "give the function another name: this one is the system's"));
-  return std::optional<Diagnosis>{};
-}
+Result<std::optional<Diagnosis>> screen_object(const fs::path& object) { return screen(object, "", false); }
 
 }  // namespace kw

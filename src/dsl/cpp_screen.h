@@ -14,8 +14,9 @@ std::optional<Diagnosis> screen_includes(const KernelSource& source);
 std::optional<Diagnosis> screen_dependencies(const std::string& dependencies, const std::string& folder,
                                              const std::vector<std::string>& more = {});
 
-// By link, not by text: names of functions that the object imports or defines. One import may be allowed that otherwise is not.
-Result<std::optional<Diagnosis>> screen_object(const fs::path& object, std::string_view allowed = {});
+// By link, not by text: names of functions that the object imports or defines. What is imported has to come from the runtimes of
+// C and C++, libm or OpenMP; of those some functions are refused by name.
+Result<std::optional<Diagnosis>> screen_object(const fs::path& object);
 
 // The same for an object with kernels in CUDA: also what it may not ask of the CUDA runtime, or define in its place.
 Result<std::optional<Diagnosis>> screen_cuda_object(const fs::path& object);

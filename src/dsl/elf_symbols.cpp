@@ -52,6 +52,7 @@ Result<ElfSymbols> elf_symbols(const fs::path& object) {
       if (name.empty()) continue;
       const bool is_dynamic = section->sh_type == SHT_DYNSYM;
       if (symbol->st_shndx == SHN_UNDEF && is_dynamic) symbols.imported.push_back(name);
+      if (symbol->st_shndx != SHN_UNDEF && is_dynamic) symbols.exported.push_back(name);
       if (symbol->st_shndx != SHN_UNDEF && !is_dynamic && type == STT_FUNC) symbols.defined.push_back(name);
     }
   }

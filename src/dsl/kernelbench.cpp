@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/demangle.h"
+#include "dsl/allowed_imports.h"
 #include "dsl/elf_symbols.h"
 #include "dsl/python_box.h"
 #include "dsl/python_guest.h"
@@ -22,30 +23,25 @@ namespace {
 // PyTorch's headers alone take most of the time that other kernels are given.
 constexpr std::chrono::milliseconds kUsualDeadline{120000}, kDeadline{600000};
 
-// What an extension may not link with: PyTorch's kernels below the dispatcher, where nobody sees them work, and libraries that do
-// the work.
-struct ForbiddenLink {
-  std::string_view begins;
-  std::string_view what;
-};
-constexpr std::array kForbiddenLinks{
-    ForbiddenLink{"at::cpu::", "a kernel of PyTorch's"},
-    ForbiddenLink{"at::native::", "a kernel of PyTorch's"},
-    ForbiddenLink{"at::compositeexplicit", "a kernel of PyTorch's"},
-    ForbiddenLink{"at::meta::", "a kernel of PyTorch's"},
-    ForbiddenLink{"cblas_", "a maths library"},
-    ForbiddenLink{"mkl_", "a maths library"},
-    ForbiddenLink{"dnnl", "a maths library"},
-    ForbiddenLink{"fbgemm::", "a maths library"},
-    ForbiddenLink{"xnn_", "a maths library"},
-    ForbiddenLink{"onednn", "a maths library"},
-    ForbiddenLink{"ideep::", "a maths library"},
-    ForbiddenLink{"dlopen", "a way to find such functions"},
-    ForbiddenLink{"dlsym", "a way to find such functions"},
-    ForbiddenLink{"dl_iterate_phdr", "a way to find such functions"},
-};
-constexpr std::array<std::string_view, 12> kBlasNames{"sgemm", "dgemm", "sgemv",  "dgemv",  "sdot",   "ddot",
-                                                      "saxpy", "daxpy", "sgemm_", "dgemm_", "sgemv_", "dgemv_"};
+// Ways to find functions that an extension may not link with; everything else that it imports has to be on the list of what it may.
+constexpr std::array<std::string_view, 10> kFindsFunctions{"dlopen", "dlmopen",         "dlsym",    "dlvsym",          "dlinfo",
+                                                           "dladdr", "dl_iterate_phdr", "_r_debug", "_dl_find_object", "dladdr1"};
+
+// The first import that an extension may not have, and what is wrong with it.
+Result<std::optional<std::string>> objection_to(const ElfSymbols& symbols) {
+  KW_TRY(const auto* runtime, runtime_names());
+  for (const auto& symbol : symbols.imported) {
+    const std::string name = demangled(symbol);
+    const std::string shown = name.substr(0, name.find('('));
+    if (std::find(kFindsFunctions.begin(), kFindsFunctions.end(), symbol) != kFindsFunctions.end())
+      return std::optional(fmt::format("a way to find functions: {}", shown));
+    if (runtime->contains(symbol) || is_linkers_own(symbol) || is_python_extension_name(symbol)) continue;
+    const auto names = leading_names(symbol, 1);
+    return std::optional(fmt::format(
+        "{}: {}", !names.empty() && names[0] == "at" ? "a kernel of PyTorch's" : "a library that it may not use", shown));
+  }
+  return std::optional<std::string>{};
+}
 
 // Graphs of these operations alone are done when data has been copied.
 bool only_moves_data(const ProblemDescription& problem) {
@@ -72,22 +68,14 @@ Result<std::optional<Diagnosis>> screen_extensions(const fs::path& folder) {
        each.increment(gone)) {
     if (gone || !each->is_regular_file(gone) || each->path().extension() == ".o" || !is_object(each->path())) continue;
     KW_TRY(const ElfSymbols symbols, elf_symbols(each->path()));
-    for (const auto& symbol : symbols.imported) {
-      const std::string name = demangled(symbol);
-      const auto rule = std::find_if(kForbiddenLinks.begin(), kForbiddenLinks.end(), [&](const ForbiddenLink& one) {
-        return name.find(one.begins) == 0 || name.find(fmt::format(" {}", one.begins)) < name.find('(');
-      });
-      const bool is_blas = std::find(kBlasNames.begin(), kBlasNames.end(), symbol) != kBlasNames.end();
-      if (rule == kForbiddenLinks.end() && !is_blas) continue;
-      return std::optional(
-          Diagnosis{"screen",
-                    fmt::format("the extension '{}' links with {}: {}", each->path().stem().string(),
-                                is_blas ? "a maths library" : std::string(rule->what), name.substr(0, name.find('('))),
-                    "",
-                    {},
-                    "compute it in the kernel; PyTorch's operators are called as at::name(), with --allow-torch",
-                    ""});
-    }
+    KW_TRY(const auto objection, objection_to(symbols));
+    if (!objection) continue;
+    return std::optional(Diagnosis{"screen",
+                                   fmt::format("the extension '{}' links with {}", each->path().stem().string(), *objection),
+                                   "",
+                                   {},
+                                   "compute it in the kernel; PyTorch's operators are called as at::name(), with --allow-torch",
+                                   ""});
   }
   return std::optional<Diagnosis>{};
 }
