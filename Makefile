@@ -1,6 +1,6 @@
 # Shortcuts; each is a command that can also be typed. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow bench format clean
+.PHONY: help setup build demo test check test-slow bench format clean
 
 help:  ## list these
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -17,6 +17,9 @@ demo: build  ## see it work on an example
 
 test:  ## build, then run every suite (what CI runs)
 	@tools/test
+
+check: setup  ## the suites that uncommitted changes can touch, four minutes at most (SINCE=COMMIT: changes since then)
+	@.venv/bin/python tools/check $(if $(SINCE),--since $(SINCE))
 
 test-slow:  ## the same, with slow tests and sanitizers
 	@tools/test --slow

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import torch
-from nvidia import ROOT, cutlass_headers, find_nvcc, vgpu
+from nvidia import BINARY, ROOT, cutlass_headers, find_nvcc, vgpu
 from playbook_cases import problem_text
 
 sys.path.insert(0, str(ROOT / "oracle"))
@@ -20,7 +20,7 @@ from kw_oracle.tensors import spec_of  # noqa: E402
 
 TYPES = {"float32": "float", "float64": "double", "float16": "kw_f16", "bfloat16": "kw_bf16", "int64": "std::int64_t",
          "int32": "std::int32_t", "bool": "bool"}
-KERNELS = ROOT / "build" / "release" / "bin" / "gpu_kernels"
+KERNELS = BINARY.parent / "gpu_kernels"
 
 
 @dataclass
