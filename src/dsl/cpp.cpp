@@ -8,12 +8,37 @@
 #include "dsl/compiler_errors.h"
 #include "dsl/cpp_screen.h"
 #include "dsl/cpp_text.h"
+#include "dsl/precompiled.h"
 #include "dsl/problem_header.h"
 
 namespace kw {
 namespace {
 
 constexpr std::uint64_t kCompilerMemory = std::uint64_t{6} << 30;
+
+// The compiler's run, with headers that are read already or without.
+Result<sandbox::Spec> compiling(const std::string& compiler, const KernelSource& source, const CompiledKernel& kernel,
+                                const fs::path& folder, const CompileOptions& options, const std::optional<fs::path>& headers) {
+  sandbox::Spec box = cpp_compiler_box(compiler, folder, options);
+  auto& argv = box.argv;
+  for (const auto& flag : cpp_flags()) argv.push_back(flag);
+  if (options.debug) argv.insert(argv.end(), {"-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"});
+  if (options.lines) argv.push_back("-g1");
+  for (const auto& [name, value] : source.knobs) {
+    if (!is_identifier(name)) return bad_input(fmt::format("'{}' is not the name of a knob", name), "write --knob NAME=VALUE");
+    argv.push_back(fmt::format("-D{}={}", name, value));
+  }
+  if (kernel.has_prepare) argv.push_back("-DKW_HAS_PREPARE");
+  if (headers) {
+    box.read_only.push_back({headers->parent_path().string(), ""});
+    argv.insert(argv.end(), {"-include", headers->string()});
+  }
+  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-fdiagnostics-color=never",
+                           "-fno-diagnostics-show-caret", "-fmax-errors=10", "-MD", "-MF", "kernel.d", "-shared", "-Wl,-z,now"});
+  if (!options.debug) argv.push_back("-Wl,-z,defs");  // a sanitizer's functions come from the process
+  argv.insert(argv.end(), {"kernel.cpp", "-o", "kernel.so"});
+  return box;
+}
 
 }  // namespace
 
@@ -67,22 +92,13 @@ Result<CompileOutcome> compile_cpp(const ProblemDescription& problem, const Kern
   CompiledKernel kernel;
   kernel.has_prepare = mentions_identifier(source.text, "kw_prepare");
   kernel.object = (folder / "kernel.so").string();
-  sandbox::Spec box = cpp_compiler_box(compiler, folder, options);
-  auto& argv = box.argv;
-  for (const auto& flag : cpp_flags()) argv.push_back(flag);
-  if (options.debug) argv.insert(argv.end(), {"-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"});
-  if (options.lines) argv.push_back("-g1");
-  for (const auto& [name, value] : source.knobs) {
-    if (!is_identifier(name)) return bad_input(fmt::format("'{}' is not the name of a knob", name), "write --knob NAME=VALUE");
-    argv.push_back(fmt::format("-D{}={}", name, value));
+  const auto headers = precompiled_headers(source, compiler, options);
+  KW_TRY(sandbox::Spec box, compiling(compiler, source, kernel, folder, options, headers));
+  KW_TRY(sandbox::Outcome outcome, sandbox::run(box, options.mode));
+  if (headers && !outcome.succeeded() && !ran_out_of_time(outcome)) {  // what is wrong is said as without them
+    KW_TRY(box, compiling(compiler, source, kernel, folder, options, std::nullopt));
+    KW_TRY(outcome, sandbox::run(box, options.mode));
   }
-  if (kernel.has_prepare) argv.push_back("-DKW_HAS_PREPARE");
-  argv.insert(argv.end(), {"-DKW_RUNNER_ENTRY", "-include", "problem.h", "-I.", "-w", "-fdiagnostics-color=never",
-                           "-fno-diagnostics-show-caret", "-fmax-errors=10", "-MD", "-MF", "kernel.d", "-shared", "-Wl,-z,now"});
-  if (!options.debug) argv.push_back("-Wl,-z,defs");  // a sanitizer's functions come from the process
-  argv.insert(argv.end(), {"kernel.cpp", "-o", "kernel.so"});
-
-  KW_TRY(const sandbox::Outcome outcome, sandbox::run(box, options.mode));
   kernel.seconds = outcome.seconds;
   if (ran_out_of_time(outcome)) return compiler_out_of_time(options, "look for unbounded templates or constant expressions");
   const bool compiler_died = outcome.signal != 0 || outcome.memory_exceeded;
