@@ -110,6 +110,7 @@ void add_search_options(CLI::App& command, Options& options, bool& json) {
       ->delimiter(',');
   command.add_option("--precision", options.precision, "the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   command.add_option("--threads", options.threads, "how many threads (default: all cores)")->check(CLI::Range(1, 4096));
+  command.add_flag("--require-win", options.require_win, "exit with status 1 where a kernel is not clearly faster than PyTorch");
   command.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
                    "run without a sandbox where none can be had; the result says so");
   command.add_flag("--json", json, "print one JSON object");

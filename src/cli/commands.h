@@ -74,6 +74,7 @@ struct OptimizeOptions {
   std::string precision = "float32";
   std::vector<std::string> baselines{"eager", "compile"};  // that the winner is confirmed against
   int threads = 0;
+  bool require_win = false;  // a kernel that is not clearly faster than PyTorch ends with status 1
   bool unsafe_no_sandbox = false;
   ModelChoice model;
 };
@@ -92,6 +93,7 @@ struct BenchOptions {
   int threads = 0;
   std::vector<std::string> only, scale_to;
   bool again = false;
+  bool require_win = false;  // the same for every problem
   bool unsafe_no_sandbox = false;
 };
 Result<int> run_bench(const BenchOptions& options, Output& output);

@@ -5,8 +5,10 @@
 #include "base/hash.h"
 #include "cli/commands.h"
 #include "cli/view_commands.h"
+#include "record/standing.h"
 #include "report/compare_text.h"
 #include "report/run_json.h"
+#include "report/run_text.h"
 #include "search/final_source.h"
 
 namespace kw {
@@ -14,12 +16,7 @@ namespace {
 
 constexpr int kAllRuns = 1'000'000;
 
-const Comparison* over_eager(const RunRecord& run) {
-  if (!run.confirmed) return nullptr;
-  for (const Comparison& comparison : run.confirmed->comparisons)
-    if (comparison.baseline == "eager") return &comparison;
-  return nullptr;
-}
+const Comparison* over_eager(const RunRecord& run) { return comparison_with(run.confirmed, "eager"); }
 
 // A problem is named by its file, whose text counts, or by its name.
 Result<std::vector<RunRecord>> runs_of(Archive& archive, const std::string& problem) {
@@ -72,14 +69,19 @@ Result<int> run_best(const BestOptions& options, Output& output) {
   if (!winner || !machine) return internal_error(fmt::format("the archive lacks the winner or the machine of run {}", best->id));
   if (!options.out.empty()) KW_CHECK(write_file_atomically(options.out, handed_over(*best, *winner, *machine)));
   const std::string& dsl = best->options.dsl;
-  std::string text = fmt::format("{}  run {}, kernel {}{}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
-                                 best->winner, dsl == "cpp" ? "" : " in " + dsl, confirmed);
+  std::string text = first_line(*best, {}, output.paint());
+  text += fmt::format("{}  run {}, kernel {}{}, of {} confirmed\n", output.paint().strong(best->problem_name), best->id,
+                      best->winner, dsl == "cpp" ? "" : " in " + dsl, confirmed);
   text += text_of(*best->confirmed, output.paint());
   text += fmt::format("  {:<10}{}\n", "machine", machine->cpu_model);
   text += fmt::format("  {:<10}{}\n", "kernel",
                       options.out.empty() ? fmt::format("kernelwright show {} --kernel {}", best->id, best->winner) : options.out);
-  output.result(text, {{"run", *best}, {"kernel", *winner}, {"kernel_file", options.out}, {"confirmed_runs", confirmed}});
-  return kPassed;
+  output.result(text, {{"run", *best},
+                       {"kernel", *winner},
+                       {"kernel_file", options.out},
+                       {"against_pytorch", standing_json(best->confirmed)},
+                       {"confirmed_runs", confirmed}});
+  return options.require_win && standing_of(best->confirmed) != Standing::faster ? kNotPassed : kPassed;
 }
 
 }  // namespace kw

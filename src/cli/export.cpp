@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/view_commands.h"
 #include "problem/oracle_client.h"
+#include "record/standing.h"
 #include "report/run_json.h"
 #include "report/run_view.h"
 #include "search/final_source.h"
@@ -101,9 +102,15 @@ Result<int> run_export(const ExportOptions& options, Output& output) {
   KW_CHECK(ask_oracle(subject, form->wants_sample, output));
   output.progress("writing the export");
   KW_CHECK(write_export(*form, subject, out));
-  output.result(
-      fmt::format("{}\n", out),
-      {{"run", subject.run.id}, {"kernel", subject.individual.index}, {"as", form->name}, {"name", subject.name}, {"out", out}});
+  const auto confirmed = subject.is_confirmed() ? subject.run.confirmed : std::nullopt;
+  // Standard output has the place alone, for scripts.
+  if (!output.json() && standing_of(confirmed) != Standing::faster) fmt::print(stderr, "{}\n", standing_words(confirmed));
+  output.result(fmt::format("{}\n", out), {{"run", subject.run.id},
+                                           {"kernel", subject.individual.index},
+                                           {"as", form->name},
+                                           {"name", subject.name},
+                                           {"against_pytorch", standing_json(confirmed)},
+                                           {"out", out}});
   return kPassed;
 }
 

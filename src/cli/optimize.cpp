@@ -13,6 +13,7 @@
 #include "cli/model_choice.h"
 #include "dsl/dsl.h"
 #include "machine/machine_cache.h"
+#include "record/standing.h"
 #include "report/run_text.h"
 #include "search/final_source.h"
 #include "search/run.h"
@@ -44,6 +45,9 @@ Result<RunRequest> request_of(const OptimizeOptions& options) {
     KW_TRY(const std::string version, dsl->compiler_version());
     request.evaluator.go_to(place);
   }
+  if (options.require_win && request.options.is_on_gpu() && !request.evaluator.device)
+    return bad_input(fmt::format("--require-win asks for a timing, and kernels in {} are only estimated here", options.dsl),
+                     "leave it out, or search where that GPU is");
   request.problem_file = options.problem;
   request.resume = options.resume;
   request.options.search = options.search;
@@ -77,6 +81,7 @@ Json json_of(const RunOutcome& outcome, const std::string& file) {
   const auto& clock = outcome.clock;
   Json json = {{"run", outcome.run},
                {"kernel_file", file},
+               {"against_pytorch", standing_json(outcome.run.confirmed)},
                {"winner", outcome.winner ? Json(*outcome.winner) : Json()},
                {"individuals", std::move(individuals)},
                {"notes", outcome.notes},
@@ -179,6 +184,7 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
   for (const std::string& note : outcome.notes) text += fmt::format("  {:<9} {}\n", "note", note);
   if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);
   output.result(text, json_of(outcome, file));
+  if (options.require_win && standing_of(outcome.run.confirmed) != Standing::faster) return kNotPassed;
   return outcome.run.winner >= 0 ? kPassed : kNotPassed;
 }
 
@@ -188,11 +194,13 @@ Result<int> run_runs(const RunsOptions& options, Output& output) {
   Json json = Json::array();
   std::vector<RunListing> rows;
   for (const RunSummary& summary : summaries) {
-    rows.push_back({summary.run, static_cast<int>(summary.individuals), summary.best_speedup});
+    rows.push_back({summary.run, static_cast<int>(summary.individuals), static_cast<int>(summary.passed)});
     Json row = summary.run;
     row["individuals"] = summary.individuals;
     row["passed"] = summary.passed;
-    row["best_speedup"] = summary.best_speedup;
+    const std::optional<double> speedup = confirmed_speedup(summary.run);
+    row["confirmed_speedup"] = speedup ? Json(*speedup) : Json();
+    row["standing"] = name_of(standing_of(summary.run.confirmed));
     json.push_back(std::move(row));
   }
   output.result(runs_text(rows, output.paint()), json);
@@ -215,7 +223,7 @@ Result<int> run_show(const ShowOptions& options, Output& output) {
   KW_TRY(const auto exchanges, archive.runs().exchanges(run->id));
   if (options.prompts) return show_prompts(options, exchanges, output);
   const ModelUse use = model_use(run->options.model, exchanges, individuals);
-  Json json{{"run", *run}, {"individuals", individuals}};
+  Json json{{"run", *run}, {"against_pytorch", standing_json(run->confirmed)}, {"individuals", individuals}};
   if (!run->options.model.empty()) json["model"] = json_of(use);
   output.result(run_text(*run, individuals, output.paint()) + text_of(use), json);
   return kPassed;

@@ -113,7 +113,10 @@ Result<int> run_bench(const BenchOptions& options, Output& output) {
   output.result(
       text,
       {{"suite", outcome.suite}, {"totals", totals}, {"folder", request.results.string()}, {"interrupted", outcome.interrupted}});
-  return outcome.all_passed ? kPassed : kNotPassed;
+  const bool has_won = std::ranges::all_of(outcome.suite.rows, [&](const SuiteRow& row) {
+    return !is_wanted(row.problem, options.only) || row.standing() == Standing::faster;
+  });
+  return outcome.all_passed && (!options.require_win || has_won) ? kPassed : kNotPassed;
 }
 
 }  // namespace kw

@@ -32,6 +32,7 @@ ViewCommands::ViewCommands(CLI::App& app, bool& json) {
   best->add_option("problem", best_.problem, "the problem's file, or its name as 'kernelwright runs' lists it")->required();
   best->add_option("--precision", best_.precision, "of the contract: float32 (default), tf32, bf16 or fp16")->type_name("NAME");
   best->add_option("--out", best_.out, "write the kernel there")->type_name("FILE");
+  best->add_flag("--require-win", best_.require_win, "exit with status 1 where it is not clearly faster than PyTorch");
   best->add_flag("--json", json, "print one JSON object");
   best_command_ = best;
 

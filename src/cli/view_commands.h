@@ -36,7 +36,8 @@ Result<int> run_compare(const CompareOptions& options, Output& output);
 struct BestOptions {
   std::string problem;
   std::string precision = "float32";
-  std::string out;  // write the kernel there; empty: only say which
+  std::string out;           // write the kernel there; empty: only say which
+  bool require_win = false;  // a kernel that is not clearly faster than PyTorch ends with status 1
 };
 Result<int> run_best(const BestOptions& options, Output& output);
 

@@ -1,5 +1,7 @@
 #include "record/run.h"
 
+#include "record/standing.h"
+
 namespace kw {
 namespace {
 
@@ -14,6 +16,13 @@ void get_if_any(const Json& json, const char* key, Value& value) {
 }
 
 }  // namespace
+
+std::optional<double> confirmed_speedup(const RunRecord& run) {
+  if (run.winner < 0) return std::nullopt;
+  if (const Comparison* eager = comparison_with(run.confirmed, "eager")) return eager->speedup;
+  if (run.estimate && run.estimate->seconds > 0 && run.reference_seconds > 0) return run.reference_seconds / run.estimate->seconds;
+  return std::nullopt;
+}
 
 std::vector<std::string> Individual::real_strategies() const {
   std::vector<std::string> real;

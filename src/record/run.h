@@ -125,6 +125,9 @@ struct RunRecord {
   std::string created_at, updated_at;
 };
 
+// How much faster the confirmed kernel is than eager, or by estimates than the run's reference; nothing: it is not confirmed.
+std::optional<double> confirmed_speedup(const RunRecord& run);
+
 // What a finished run teaches: from the first kernel to the best by these strategies.
 struct Lesson {
   std::string workload_class;

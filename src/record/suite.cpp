@@ -2,12 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kw {
 
 KW_JSON_FIELDS(SuiteComparison, speedup, interval)
+namespace stored {
 KW_JSON_FIELDS(SuiteRow, problem, hash, outcome, message, scaling, run, author, kernel, zone, eager, compile, seconds,
                share_of_ceiling, evaluations, spent_seconds)
+}
+
+// What follows from the rest is written for those who read it, and never read.
+void to_json(Json& json, const SuiteRow& row) {
+  stored::to_json(json, row);
+  json["standing"] = name_of(row.standing());
+}
+void from_json(const Json& json, SuiteRow& row) { stored::from_json(json, row); }
+
+Standing SuiteRow::standing() const {
+  std::vector<Comparison> comparisons;
+  for (const auto& [name, each] : {std::pair{"eager", &eager}, std::pair{"compile", &compile}}) {
+    if (!passed() || each->speedup <= 0) continue;
+    comparisons.emplace_back();
+    comparisons.back().baseline = name;
+    comparisons.back().speedup = each->speedup;
+    comparisons.back().interval = each->interval;
+  }
+  return standing_of(comparisons);
+}
+
 KW_JSON_FIELDS(SuiteSettings, search, seconds, evaluations, seed, precision, threads, compile, scale_to)
 KW_JSON_FIELDS(SuiteUnderWay, problem, hash, run, scaling, sessions, evaluations)
 
@@ -76,6 +99,12 @@ SuiteTotals totals_of(const SuiteRecord& suite) {
   totals.problems = static_cast<int>(suite.problems.size());
   totals.done = static_cast<int>(suite.rows.size());
   totals.passed = static_cast<int>(std::ranges::count_if(suite.rows, &SuiteRow::passed));
+  const auto count = [&](Standing standing) {
+    return static_cast<int>(std::ranges::count_if(suite.rows, [&](const SuiteRow& row) { return row.standing() == standing; }));
+  };
+  totals.faster = count(Standing::faster);
+  totals.slower = count(Standing::slower);
+  totals.unclear = count(Standing::unclear);
   for (const double step : kFastSteps) {
     FastShare share{step, 0, 0};
     for (const SuiteRow& row : suite.rows)
@@ -100,6 +129,9 @@ void to_json(Json& json, const SuiteTotals& totals) {
   json = Json{{"problems", totals.problems},
               {"done", totals.done},
               {"passed", totals.passed},
+              {"faster", totals.faster},
+              {"slower", totals.slower},
+              {"unclear", totals.unclear},
               {"fast", std::move(fast)},
               {"over_eager", json_of(totals.eager, &SuiteRow::eager)},
               {"over_compile", json_of(totals.compile, &SuiteRow::compile)},

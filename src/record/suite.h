@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "record/timing.h"
+#include "record/standing.h"
 
 namespace kw {
 
@@ -36,6 +36,8 @@ struct SuiteRow {
   [[nodiscard]] bool passed() const { return outcome == "passed"; }
   // A win is an interval above 1; so is a loss one below it.
   [[nodiscard]] bool loses_to_eager() const { return passed() && eager.speedup > 0 && eager.interval.high < 1; }
+  // Beside eager and, where it was timed, torch.compile.
+  [[nodiscard]] Standing standing() const;
   // The share of the same ceiling that eager reaches; 0: not known.
   [[nodiscard]] double eager_share() const { return eager.speedup > 0 ? share_of_ceiling / eager.speedup : 0; }
 };
@@ -88,6 +90,7 @@ struct SuiteMeans {
 };
 struct SuiteTotals {
   int problems = 0, done = 0, passed = 0;
+  int faster = 0, slower = 0, unclear = 0;  // of those that passed, beside PyTorch
   std::vector<FastShare> fast;
   SuiteMeans eager, compile;      // of those that passed
   double compile_over_eager = 0;  // torch.compile's own geometric mean, where both were timed

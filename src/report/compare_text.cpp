@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "record/standing.h"
 #include "report/numbers.h"
 #include "report/run_text.h"
 #include "report/text_table.h"
@@ -13,12 +14,7 @@
 namespace kw {
 namespace {
 
-const Comparison* against(const RunView& view, std::string_view baseline) {
-  if (!view.run.confirmed) return nullptr;
-  for (const Comparison& comparison : view.run.confirmed->comparisons)
-    if (comparison.baseline == baseline) return &comparison;
-  return nullptr;
-}
+const Comparison* against(const RunView& view, std::string_view baseline) { return comparison_with(view.run.confirmed, baseline); }
 
 std::string speedup_text(const RunView& view, std::string_view baseline) {
   if (view.run.options.is_estimated()) return "not timed";
@@ -26,7 +22,7 @@ std::string speedup_text(const RunView& view, std::string_view baseline) {
   if (comparison)
     return fmt::format("{} ({:.2f} to {:.2f})", times(comparison->speedup), comparison->interval.low, comparison->interval.high);
   const Individual* best = baseline == "eager" ? best_of(view.run, view.individuals) : nullptr;
-  return best ? fmt::format("{}, not confirmed", times(best->speedup)) : "-";
+  return best ? "not confirmed" : "-";
 }
 
 std::vector<std::string> strategies_of(const RunView& view) {
@@ -87,7 +83,7 @@ std::string compare_text(const RunView& first, const RunView& second, const Pain
   row("precision", [](const RunView& v) { return v.run.options.precision; });
   row("threads", [](const RunView& v) { return std::to_string(v.run.options.threads); });
   row("machine", [](const RunView& v) { return v.machine ? v.machine->cpu_model : v.run.machine_id.substr(0, 12); });
-  row("PyTorch", [](const RunView& v) { return v.run.torch_version; });
+  row("version", [](const RunView& v) { return "PyTorch " + v.run.torch_version; });
   row("state", [](const RunView& v) { return v.run.state; });
   row("time", [](const RunView& v) { return human_duration(v.run.elapsed_seconds); });
   row("tried", [](const RunView& v) { return std::to_string(v.individuals.size()); });
@@ -95,7 +91,11 @@ std::string compare_text(const RunView& first, const RunView& second, const Pain
     return std::to_string(
         std::count_if(v.individuals.begin(), v.individuals.end(), [](const Individual& i) { return i.passed(); }));
   });
-  row("winner", [](const RunView& v) { return v.run.winner >= 0 ? fmt::format("kernel {}", v.run.winner) : "-"; });
+  row("best", [](const RunView& v) { return v.run.winner >= 0 ? fmt::format("kernel {}", v.run.winner) : "-"; });
+  row("result", [](const RunView& v) {
+    const Standing standing = standing_of(v.run.confirmed);
+    return standing == Standing::unknown ? std::string("-") : std::string(headline_of(standing));
+  });
   row("vs eager", [](const RunView& v) { return speedup_text(v, "eager"); });
   row("estimate", [](const RunView& v) {
     return v.run.estimate ? fmt::format("{} a call on {}", human_seconds(v.run.estimate->seconds), v.run.estimate->gpu_name) : "-";

@@ -8,6 +8,7 @@
 #include "base/shell.h"
 #include "base/version.h"
 #include "machine/roofline.h"
+#include "record/standing.h"
 
 namespace kw {
 namespace {
@@ -174,6 +175,7 @@ Json page_json(const RunView& view) {
   Json run = view.run;
   run["under_way"] = view.under_way;
   run["estimated"] = view.run.options.is_estimated();
+  run["standing"] = standing_json(view.run.confirmed);
   run["problem_file"] = shown_path(view.run.problem_file);
   Json json{{"page", "run"}, {"run", std::move(run)}, {"commands", commands_json(view.run)}, {"version", kVersion}};
   Json individuals = Json::array();
@@ -216,11 +218,9 @@ Json texts_json(const RunView& view) {
 
 Json listing_json(const RunSummary& summary, bool under_way) {
   const RunRecord& run = summary.run;
-  const Comparison* eager = nullptr;
-  const Comparison* compile = nullptr;
-  if (run.confirmed)
-    for (const Comparison& comparison : run.confirmed->comparisons)
-      (comparison.baseline == "compile" ? compile : eager) = &comparison;
+  const Comparison* eager = comparison_with(run.confirmed, "eager");
+  const Comparison* compile = comparison_with(run.confirmed, "compile");
+  const std::optional<double> speedup = confirmed_speedup(run);
   Json json{{"id", run.id},
             {"problem_name", run.problem_name},
             {"problem_file", shown_path(run.problem_file)},
@@ -239,9 +239,10 @@ Json listing_json(const RunSummary& summary, bool under_way) {
             {"elapsed_seconds", run.elapsed_seconds},
             {"individuals", summary.individuals},
             {"passed", summary.passed},
-            {"best_speedup", summary.best_speedup},
             {"created_at", run.created_at},
             {"updated_at", run.updated_at}};
+  json["confirmed_speedup"] = speedup ? Json(*speedup) : Json();
+  json["standing"] = name_of(standing_of(run.confirmed));
   if (run.options.dsl != "cpp") json["dsl"] = run.options.dsl;
   if (!run.options.part_of.empty()) json["part_of"] = run.options.part_of;
   if (eager) json["confirmed"] = {{"speedup", eager->speedup}, {"low", eager->interval.low}, {"high", eager->interval.high}};

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "record/standing.h"
 #include "report/numbers.h"
 #include "report/text_table.h"
 
@@ -59,10 +60,27 @@ std::string knobs_text(const KnobValues& knobs) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
+// A kernel that PyTorch outruns, or may, is no winner.
+std::string_view title_of_best(const RunRecord& run) {
+  if (run.winner < 0) return "best so far";
+  return run.options.is_estimated() || standing_of(run.confirmed) == Standing::faster ? "winner     " : "best kernel";
+}
+
+// One number for one kernel: of the winner what was confirmed, not what the search saw.
+double shown_speedup(const RunRecord& run, const Individual& individual) {
+  return individual.index == run.winner ? confirmed_speedup(run).value_or(individual.speedup) : individual.speedup;
+}
+
+// What the figures of a table are.
+std::string unit_of(const RunRecord& run) {
+  if (run.options.is_estimated()) return fmt::format("  (over {}, estimates)", run.reference);
+  if (!confirmed_speedup(run)) return "  (brief timings of the search, not confirmed)";
+  return fmt::format("  (brief timings of the search; kernel {}'s is confirmed)", run.winner);
+}
+
 std::string winner_text(const RunRecord& run, const Individual& best, const Paint& paint) {
-  std::string text =
-      fmt::format("\n{} {} ({}, generation {}, by {})\n", paint.strong(run.winner >= 0 ? "winner     " : "best so far"), best.index,
-                  best.proposal.origin, best.proposal.generation, best.kernel.author);
+  std::string text = fmt::format("\n{} {} ({}, generation {}, by {})\n", paint.strong(title_of_best(run)), best.index,
+                                 best.proposal.origin, best.proposal.generation, best.kernel.author);
   if (run.options.is_estimated()) {
     const bool confirmed = run.estimate && best.index == run.winner;
     const double gain = confirmed && run.reference_seconds > 0 ? run.reference_seconds / run.estimate->seconds : best.speedup;
@@ -72,10 +90,8 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
   } else if (run.confirmed && best.index == run.winner) {
     text += text_of(*run.confirmed, paint);
   } else if (best.speedup > 0) {
-    const std::string speedup = fmt::format("{:>9}", times(best.speedup));
-    text += fmt::format("  {:<10}{}  ({:.2f} to {:.2f}, 95%)   {} a call, {:.0f}% of the roofline's ceiling\n", "vs eager",
-                        best.interval.low > 1 ? paint.good(speedup) : speedup, best.interval.low, best.interval.high,
-                        human_seconds(best.seconds), best.share_of_ceiling * 100);
+    text += fmt::format("  {:<10}not confirmed; a brief timing of the search: {} ({:.2f} to {:.2f}), {} a call\n", "vs eager",
+                        times(best.speedup), best.interval.low, best.interval.high, human_seconds(best.seconds));
   }
   if (!best.proposal.knobs.empty()) text += fmt::format("  {:<10}{}\n", "knobs", knobs_text(best.proposal.knobs));
   std::size_t width = 0;
@@ -121,7 +137,7 @@ std::string changes_text(const Individual* parent, const Individual& child) {
 }
 
 // From a seed to the winner, through the better of two parents.
-std::string lineage_text(const std::vector<Individual>& individuals, const Individual& best, const std::string& unit,
+std::string lineage_text(const RunRecord& run, const std::vector<Individual>& individuals, const Individual& best,
                          const Paint& paint) {
   std::vector<const Individual*> chain{&best};
   std::vector<std::vector<std::int64_t>> others{{}};
@@ -138,7 +154,7 @@ std::string lineage_text(const std::vector<Individual>& individuals, const Indiv
     chain.push_back(parent);
     others.emplace_back();
   }
-  std::string text = fmt::format("\n{}{}\n", paint.strong("lineage"), unit);
+  std::string text = fmt::format("\n{}{}\n", paint.strong("lineage"), unit_of(run));
   for (std::size_t step = chain.size(); step-- > 0;) {
     const std::size_t from_start = chain.size() - 1 - step;
     if (chain.size() > kMostLineage && from_start >= kMostLineage / 2 && step >= kMostLineage / 2) {
@@ -147,8 +163,8 @@ std::string lineage_text(const std::vector<Individual>& individuals, const Indiv
     }
     const Individual& individual = *chain[step];
     const Individual* parent = step + 1 < chain.size() ? chain[step + 1] : nullptr;
-    text += fmt::format("  {:>5}  {:<10} {:>8}  {}", individual.index, individual.proposal.origin, times(individual.speedup),
-                        changes_text(parent, individual));
+    text += fmt::format("  {:>5}  {:<10} {:>8}  {}", individual.index, individual.proposal.origin,
+                        times(shown_speedup(run, individual)), changes_text(parent, individual));
     if (!others[step].empty()) text += paint.faint(fmt::format("  (with {})", fmt::join(others[step], ", ")));
     text += "\n";
   }
@@ -179,7 +195,7 @@ std::string tried_text(const std::vector<Individual>& individuals, const Paint& 
   return text;
 }
 
-std::string progress_text(const std::vector<Individual>& individuals, const std::string& unit, const Paint& paint) {
+std::string progress_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
   struct Improvement {
     const Individual* individual;
     double seconds;
@@ -193,7 +209,7 @@ std::string progress_text(const std::vector<Individual>& individuals, const std:
     improvements.push_back({&individual, spent});
   }
   if (improvements.empty()) return "";
-  std::string text = fmt::format("\n{}{}\n", paint.strong("progress"), unit);
+  std::string text = fmt::format("\n{}{}\n", paint.strong("progress"), unit_of(run));
   const std::size_t skipped = improvements.size() > kMostProgress ? improvements.size() - kMostProgress : 0;
   for (std::size_t i = 0; i < improvements.size(); ++i) {
     if (skipped > 0 && i >= 1 && i < 1 + skipped) {
@@ -202,7 +218,7 @@ std::string progress_text(const std::vector<Individual>& individuals, const std:
     }
     const Individual& individual = *improvements[i].individual;
     text += fmt::format("  {:>5}  {:<10} {:>8}  after {}\n", individual.index, individual.proposal.origin,
-                        times(individual.speedup), human_duration(improvements[i].seconds));
+                        times(shown_speedup(run, individual)), human_duration(improvements[i].seconds));
   }
   return text;
 }
@@ -273,7 +289,8 @@ std::string parts_text(const std::vector<PartRecord>& parts, const Paint& paint)
     }
     text += fmt::format("  {:>4.0f}%  {:>3} place{}  {}", part.share * 100, part.places, part.places == 1 ? " " : "s",
                         clipped(part.operations, 70));
-    if (part.speedup > 0) text += paint.faint(fmt::format("  ({} eager on its own, run {})", times(part.speedup), part.run));
+    if (part.speedup > 0)
+      text += paint.faint(fmt::format("  ({} eager on its own, not confirmed, run {})", times(part.speedup), part.run));
     text += "\n";
   }
   if (parts.size() > kMost + 1) text += fmt::format("  {:>4.0f}%  in {} others\n", rest * 100, parts.size() - kMost);
@@ -287,6 +304,19 @@ std::string human_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string first_line(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
+  if (run.options.is_estimated() || run.state == "running") return "";
+  const Standing standing = standing_of(run.confirmed);
+  const std::string words = standing_words(run.confirmed);
+  if (standing == Standing::faster) return paint.good(words) + "\n";
+  if (standing == Standing::slower) return paint.bad(words) + "\n";
+  if (standing == Standing::unclear) return paint.strong(words) + "\n";
+  if (best_of(run, individuals) == nullptr) return "";
+  return paint.strong(run.options.part_of.empty() ? "not confirmed: no kernel was verified in full and timed against PyTorch"
+                                                  : "not confirmed: what counts is the kernel of the whole problem") +
+         "\n";
+}
+
 std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint) {
   if (runs.empty()) return "no runs yet: kernelwright optimize PROBLEM starts one\n";
   TextTable table({"run", "problem", "search", "state", "tried", "best", "time", "when"}, {4, 5, 6});
@@ -295,29 +325,31 @@ std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint) {
     // 2026-01-02T03:04:05Z: the seconds say nothing to a person.
     std::string when = run.created_at.substr(0, 16);
     std::replace(when.begin(), when.end(), 'T', ' ');
-    const bool estimated = run.options.is_estimated();
+    const std::optional<double> speedup = confirmed_speedup(run);
+    const Standing standing = standing_of(run.confirmed);
+    std::string best = summary.passed > 0 ? "not confirmed" : "-";
+    if (speedup) best = times(*speedup) + (run.options.is_estimated() ? " (estimate)" : "");
+    if (standing == Standing::slower) best += " (slower)";
     const std::string& whole = run.options.part_of;
     table.add({run.id, whole.empty() ? run.problem_name : fmt::format("{} (part of run {})", run.problem_name, whole),
-               run.options.search, run.state, std::to_string(summary.evaluations),
-               times(summary.best_speedup) + (estimated && summary.best_speedup > 0 ? " (estimate)" : ""),
+               run.options.search, run.state, std::to_string(summary.evaluations), std::move(best),
                human_duration(run.elapsed_seconds), when});
-    if (summary.best_speedup > 1 && !estimated) table.paint_last(5, true);
+    if (standing == Standing::faster || standing == Standing::slower) table.paint_last(5, standing == Standing::faster);
   }
   return table.text(paint);
 }
 
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
-  const std::string unit = run.options.is_estimated() ? fmt::format("  (over {}, estimates)", run.reference) : "";
-  std::string text = header_text(run, individuals.size(), paint);
+  std::string text = first_line(run, individuals, paint) + header_text(run, individuals.size(), paint);
   if (const Individual* best = best_of(run, individuals)) {
     text += winner_text(run, *best, paint);
-    text += lineage_text(individuals, *best, unit, paint);
+    text += lineage_text(run, individuals, *best, paint);
   } else {
     text += "\nno kernel has passed\n";
   }
   text += parts_text(run.parts, paint);
   if (!individuals.empty())
-    text += tried_text(individuals, paint) + progress_text(individuals, unit, paint) + failures_text(individuals, paint);
+    text += tried_text(individuals, paint) + progress_text(run, individuals, paint) + failures_text(individuals, paint);
   return text;
 }
 

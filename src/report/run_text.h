@@ -16,7 +16,7 @@ namespace kw {
 struct RunListing {
   RunRecord run;
   int evaluations = 0;
-  double best_speedup = 0;  // over eager; 0 when nothing has passed
+  int passed = 0;  // of those
 };
 
 // One row of the ledger: what a strategy promised and what it gave, over `comparisons` of kernels.
@@ -55,6 +55,10 @@ struct LiveState {
 
 // The winner; while there is none, the fastest that has passed; null where nothing has.
 const Individual* best_of(const RunRecord& run, const std::vector<Individual>& individuals);
+
+// What is said first of a run: how its kernel stands beside PyTorch, or that nothing is confirmed. Empty while it goes on, and for
+// estimates.
+std::string first_line(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
 
 std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint);
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);

@@ -37,7 +37,7 @@ std::string table_with(const SuiteRecord& suite, const Paint& paint, const std::
   TextTable table(std::move(titles), std::move(numbers));
   for (const SuiteRow& row : suite.rows) {
     const std::string all[] = {cut(row.problem, longest_name),
-                               row.outcome,
+                               row.standing() == Standing::slower ? "slower" : row.outcome,  // it passed, and lost
                                with_interval(row.eager),
                                with_interval(row.compile),
                                row.passed() ? human_seconds(row.seconds) : "-",
@@ -47,7 +47,7 @@ std::string table_with(const SuiteRecord& suite, const Paint& paint, const std::
     std::vector<std::string> cells;
     for (const Column column : columns) cells.push_back(all[column]);
     table.add(std::move(cells));
-    table.paint_last(kVerdict, row.passed());
+    table.paint_last(kVerdict, row.passed() && row.standing() != Standing::slower);
     if (row.eager.interval.low > 1) table.paint_last(kEager, true);
     if (row.loses_to_eager()) table.paint_last(kEager, false);
   }
@@ -94,6 +94,9 @@ std::string totals_text(const SuiteRecord& suite) {
   std::string text = fmt::format("{:<12} {} of {} passed", "correct", totals.passed, totals.done);
   if (totals.done < totals.problems)
     text += fmt::format("; {} of {} problems are still to be done", totals.problems - totals.done, totals.problems);
+  if (totals.passed > 0)
+    text += fmt::format("\n{:<12} {} faster, {} slower, {} without a clear difference", "vs PyTorch", totals.faster, totals.slower,
+                        totals.unclear);
   std::vector<std::string> shares;
   for (const FastShare& share : totals.fast) shares.push_back(fmt::format("{:g}: {:.0f}%", share.above, share.share * 100));
   text += fmt::format("\n{:<12} {}\n", "fast_p", fmt::join(shares, "  "));
@@ -112,6 +115,8 @@ std::string remarks_text(const SuiteRecord& suite, const Paint& paint) {
     if (row.loses_to_eager() && row.share_of_ceiling > 0)
       text += fmt::format("  {}: eager is faster: it reaches {} of the ceiling ({}), this kernel {}\n", row.problem,
                           percent(row.eager_share()), row.zone, percent(row.share_of_ceiling));
+    if (!row.loses_to_eager() && row.standing() == Standing::slower)
+      text += fmt::format("  {}: torch.compile is faster: the kernel has {} its speed\n", row.problem, times(row.compile.speedup));
     if (!row.scaling.empty()) text += fmt::format("  {}: {}\n", row.problem, row.scaling);
   }
   if (!suite.skipped.empty()) text += fmt::format("  not problems: {}\n", fmt::join(suite.skipped, ", "));
@@ -129,7 +134,10 @@ std::string csv_cell(const std::string& cell) {
 
 std::string suite_line(const SuiteRow& row, const Paint& paint) {
   if (!row.passed()) return fmt::format("{}  {}  {}", row.problem, paint.bad(row.outcome), row.message);
-  std::string text = fmt::format("{}  {}  {} over eager", row.problem, paint.good("passed"), with_interval(row.eager));
+  const bool is_slower = row.standing() == Standing::slower;
+  std::string text =
+      fmt::format("{}  {}  {} over eager", row.problem,
+                  is_slower ? paint.bad("passed, but PyTorch is faster") : paint.good("passed"), with_interval(row.eager));
   if (row.compile.speedup > 0) text += fmt::format(", {} over torch.compile", times(row.compile.speedup));
   return text + fmt::format("  {} in {}", row.evaluations == 1 ? "1 kernel" : fmt::format("{} kernels", row.evaluations),
                             human_duration(row.spent_seconds));
@@ -144,7 +152,7 @@ std::string suite_text(const SuiteRecord& suite, const Paint& paint, std::size_t
 std::string suite_csv(const SuiteRecord& suite) {
   std::string text =
       "problem,outcome,eager,eager_low,eager_high,compile,compile_low,compile_high,seconds,share_of_ceiling,eager_share_of_ceiling,"
-      "zone,author,evaluations,spent_seconds,run,kernel,scaling,message\n";
+      "zone,author,evaluations,spent_seconds,run,kernel,scaling,message,standing\n";
   const auto number = [](double value) { return value > 0 ? fmt::format("{:.6g}", value) : ""; };
   for (const SuiteRow& row : suite.rows) {
     std::vector<std::string> cells{row.problem, row.outcome};
@@ -152,7 +160,7 @@ std::string suite_csv(const SuiteRecord& suite) {
       for (const double value : {each.speedup, each.interval.low, each.interval.high}) cells.push_back(number(value));
     for (const double value : {row.seconds, row.share_of_ceiling, row.eager_share()}) cells.push_back(number(value));
     for (const std::string& word : {row.zone, row.author, fmt::format("{}", row.evaluations), number(row.spent_seconds), row.run,
-                                    row.kernel, row.scaling, row.message})
+                                    row.kernel, row.scaling, row.message, std::string(name_of(row.standing()))})
       cells.push_back(word);
     for (std::string& cell : cells) cell = csv_cell(cell);
     text += fmt::format("{}\n", fmt::join(cells, ","));

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "record/standing.h"
+
 namespace kw {
 
 std::string with_knobs(const std::string& source, const KnobValues& knobs) {
@@ -33,6 +35,8 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
       text += fmt::format(" {:.2f}x ({:.2f} to {:.2f}) over {};", comparison.speedup, comparison.interval.low,
                           comparison.interval.high, comparison.baseline == "compile" ? "torch.compile" : comparison.baseline);
     text.back() = '.';
+    if (const Standing standing = standing_of(run.confirmed); standing != Standing::faster)
+      text += fmt::format(" {}{}.", standing == Standing::unclear ? "There is " : "", headline_of(standing));
     text += "\n";
   }
   if (run.estimate && !run.confirmed) {

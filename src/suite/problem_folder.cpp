@@ -85,6 +85,10 @@ std::string name_of_folder(const fs::path& folder) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
+bool is_wanted(const std::string& name, const std::vector<std::string>& only) {
+  return only.empty() || std::ranges::any_of(only, [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
+
 Result<ProblemFolder> problems_in(const fs::path& folder) {
   std::error_code gone;
   ProblemFolder found;

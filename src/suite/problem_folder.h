@@ -24,6 +24,9 @@ struct ProblemFolder {
 // be read is a problem with a flaw: nobody knows that it is none. Bad input: not there, or no problem in it.
 Result<ProblemFolder> problems_in(const fs::path& folder);
 
+// Whether a name has one of these in it; none: every name is wanted.
+bool is_wanted(const std::string& name, const std::vector<std::string>& only);
+
 // The last part of its path, however that was written: problems/level1/ is level1, and . is what it stands for.
 std::string name_of_folder(const fs::path& folder);
 

@@ -17,10 +17,6 @@ namespace {
 
 constexpr int kMostSessions = 12;  // that may end at a problem one after the other with nothing got done: more than a person kills
 
-bool is_wanted(const std::string& name, const std::vector<std::string>& only) {
-  return only.empty() || std::ranges::any_of(only, [&](const std::string& part) { return name.find(part) != std::string::npos; });
-}
-
 class Suite {
  public:
   Suite(const SuiteRequest& request, const std::function<void(const SuiteProgress&)>& on_progress, const std::atomic<bool>& stop)

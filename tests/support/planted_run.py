@@ -108,9 +108,9 @@ def launch(hostile):
             "notes": ["the last wave is a fifth full"], "counters": {}}
 
 
-def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=False, state="done", search="evolve", dsl="", parts=(), part_of=""):
-    """The id of the run; with a `dsl`, one in that language, for a GPU that is not here unless it is opencl; with `parts`, runs that searched its sub-problems. `kw`
-    makes the archive where there is none."""
+def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=False, state="done", search="evolve", dsl="", parts=(), part_of="", over_eager=0.0):
+    """The id of the run; with a `dsl`, one in that language, for a GPU that is not here unless it is opencl; with `parts`, runs that searched its sub-problems. with `over_eager`,
+    that speedup is what was confirmed. `kw` makes the archive where there is none."""
     kw("runs")
     rng = random.Random(seed)
     described, place = problem(SCRIPT if hostile else name), machine()
@@ -128,7 +128,7 @@ def plant(kw, count=60, *, name="50_rms_norm", seed=7, hostile=False, model=Fals
         spent = run["elapsed_seconds"]
         run["stages"] = {"writing": spent * 0.04, "compiling": spent * 0.31, "reading": spent * 0.05, "verifying": spent * 0.12, "timing": spent * 0.33, "archiving": 0.2, "confirming": 9.5}
         seconds = best["seconds"]
-        run["confirmed"] = {"comparisons": [comparison("eager", EAGER, best["speedup"] * 0.98, rng), comparison("compile", 4.84e-3, 4.84e-3 / seconds, rng)], "seconds": seconds,
+        run["confirmed"] = {"comparisons": [comparison("eager", EAGER, over_eager or best["speedup"] * 0.98, rng), comparison("compile", 4.84e-3, 4.84e-3 / seconds, rng)], "seconds": seconds,
                             "prepare_seconds": 0, "prepare_bytes": 0, "gflops_per_second": FLOPS / seconds / 1e9, "gbytes_per_second": BYTES / seconds / 1e9,
                             "share_of_ceiling": best["share_of_ceiling"], "floor_seconds": 1.65e-3, "zone": "memory", "threads": 2, "notes": ["outputs of 30 timed calls were checked"]}
         run["profile"]["findings"] = [{"kind": "bandwidth_bound", "text": "bandwidth-bound: 62% of the ceiling", "weight": 0.8, "levers": ["stream_stores"]}]

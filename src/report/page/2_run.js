@@ -20,9 +20,18 @@ class Run {
     const kernels = this.kernels.concat(data.individuals.filter((each) => each.index >= this.kernels.length));
     Object.assign(this, data);
     this.kernels = kernels;
+    this.showConfirmed();
     this.strategyRecords = Object.assign(this.strategyRecords || {}, data.strategies);
     this.byPrompt = new Map(this.exchanges.map((each) => [each.prompt_hash, each]));
     this.relate();
+  }
+
+  // One number for one kernel: of the winner what was confirmed, not what the search saw.
+  showConfirmed() {
+    const winner = this.kernels[this.run.winner];
+    const eager = this.comparison("eager");
+    if (winner && eager) Object.assign(winner, { speedup: eager.speedup, interval: eager.interval, seconds: this.confirmed.seconds, share_of_ceiling: this.confirmed.share_of_ceiling, ratios: [] });
+    else if (winner && this.run.estimate && this.run.reference_seconds > 0) Object.assign(winner, { speedup: this.run.reference_seconds / this.run.estimate.seconds, seconds: this.run.estimate.seconds });
   }
 
   relate() {
@@ -48,6 +57,17 @@ class Run {
   // Of a run for a GPU that is not here every time is an estimate, and speedups are over a kernel of its own.
   get isEstimated() {
     return this.run.estimated;
+  }
+  // A kernel that PyTorch outruns, or may, is no winner.
+  get nameOfBest() {
+    if (this.run.winner < 0) return "best so far";
+    return this.isEstimated || this.run.standing.standing === "faster" ? "winner" : "best kernel";
+  }
+  isConfirmed(kernel) {
+    return kernel.index === this.run.winner && Boolean(this.confirmed || this.run.estimate);
+  }
+  timingNote(kernel) {
+    return this.isEstimated || this.isConfirmed(kernel) ? "" : ", not confirmed";
   }
   get reference() {
     return this.isEstimated ? this.run.reference || "the plain kernel" : "PyTorch eager";

@@ -71,7 +71,7 @@ function showTip(text, event) {
 }
 const kernelTip = (run, kernel) => [
   h("b", {}, `kernel ${kernel.index}`), ` ${kernel.proposal.origin}`, h("br"),
-  isTimed(kernel) ? `${times(kernel.speedup)} (${range(kernel.interval.low, kernel.interval.high)}), ${secondsText(kernel.seconds)}`
+  isTimed(kernel) ? `${times(kernel.speedup)} (${range(kernel.interval.low, kernel.interval.high)}), ${secondsText(kernel.seconds)}${run.timingNote(kernel)}`
     : isPassed(kernel) ? "passed, not timed" : `${kernel.verdict}: ${firstLine(kernel.diagnosis).slice(0, 120)}`];
 
 // Kernels of one problem have one intensity: they are spread sideways by their order, so that the way up can be seen.
@@ -142,7 +142,7 @@ function drawRoofline(run, width, height) {
     text: `${name === "eager" ? run.referenceInShort : isNarrow ? name : "torch.compile"} ${secondsText(seconds)}` }));
   if (run.best && at.has(run.best.index))
     labels.push({ at: at.get(run.best.index).y, y: at.get(run.best.index).y, kind: "winner",
-      text: `${run.run.winner >= 0 ? "winner" : "best"} ${secondsText(run.best.seconds)}${isNarrow ? "" : `, ${percent(run.best.share_of_ceiling)}`}` });
+      text: `${run.nameOfBest} ${secondsText(run.best.seconds)}${isNarrow ? "" : `, ${percent(run.best.share_of_ceiling)}`}` });
   const right = box.right - middle - half > Math.min(isNarrow ? 100 : 150, middle - half - box.left);
   // The names of level ceilings stand at the right edge.
   if (!(right && (inFlops ? roof.compute.map((each) => each.gflops) : [bound]).some((level) => Math.abs(Y(level) - 5 - Y(bound)) < 16)))

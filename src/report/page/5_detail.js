@@ -28,7 +28,7 @@ class Detail {
     }
     const parent = run.parentOf[kernel.index];
     this.head.replaceChildren(
-      h("h3", {}, `Kernel ${kernel.index}`, kernel === run.best ? h("span", { class: "badge best" }, run.run.winner >= 0 ? "winner" : "best so far") : null,
+      h("h3", {}, `Kernel ${kernel.index}`, kernel === run.best ? h("span", { class: "badge best" }, run.nameOfBest) : null,
         h("span", { class: `badge ${isPassed(kernel) ? "passed" : "failed"}` }, kernel.verdict.replaceAll("_", " "))),
       h("p", {}, `${kernel.proposal.origin}, generation ${kernel.proposal.generation}, by ${kernel.author}`,
         kernel.proposal.parents.length ? [", from ", kernel.proposal.parents.map((index, i) => [i ? " and " : "",
@@ -86,10 +86,10 @@ function overview(run, kernel) {
   if (!isPassed(kernel)) parts.push(diagnosisView(kernel));
   if (isTimed(kernel)) {
     parts.push(h("div", { class: "numbers" },
-      number(times(kernel.speedup), run.isEstimated ? `over ${run.reference}, an estimate` : `over eager, ${range(kernel.interval.low, kernel.interval.high)}`),
+      number(times(kernel.speedup), run.isEstimated ? `over ${run.reference}, an estimate` : `over eager, ${range(kernel.interval.low, kernel.interval.high)}${run.timingNote(kernel)}`),
       number(secondsText(kernel.seconds), run.isEstimated ? "a call, an estimate" : "a call"),
       number(percent(kernel.share_of_ceiling), "of the ceiling")));
-    if (kernel.ratios && kernel.ratios.length > 1) parts.push(h("h4", {}, `Timing, ${plural(kernel.ratios.length, "pair")} of blocks`), distribution({ ...kernel, name: "" }));
+    if (kernel.ratios && kernel.ratios.length > 1) parts.push(h("h4", {}, `A brief timing, ${plural(kernel.ratios.length, "pair")} of blocks${run.timingNote(kernel)}`), distribution({ ...kernel, name: "" }));
     if (confirmed)
       parts.push(h("h4", {}, "Confirmed with inputs that nothing had seen"), 
         confirmed.comparisons.map((each) => distribution({ ...each, name: `against ${baselineName(each.baseline)}: ${times(each.speedup)}` })));

@@ -4,17 +4,19 @@ function answerView(run, isServed) {
   const record = run.run;
   const eager = run.comparison("eager");
   const compile = run.comparison("compile");
-  const headline = eager ? [eager.speedup, eager.interval] : run.best && isTimed(run.best) ? [run.best.speedup, run.best.interval] : null;
+  const headline = eager ? [eager.speedup, eager.interval] : run.isEstimated && run.best && isTimed(run.best) ? [run.best.speedup, run.best.interval] : null;
+  const unconfirmed = !headline && run.best && isTimed(run.best);
   const other = run.confirmed ? run.confirmed.comparisons.find((each) => each !== eager && each !== compile) : null;
   return h("section", { class: "answer" },
-    h("div", { class: "title" }, h("h1", {}, record.problem_name), h("p", {}, [record.workload_class, `${record.zone} zone`, record.shape].filter(Boolean).join(" · "))),
+    h("div", { class: "title" }, h("h1", {}, record.problem_name), run.confirmed ? h("p", { class: `standing ${record.standing.standing}` }, record.standing.words) : null, h("p", {}, [record.workload_class, `${record.zone} zone`, record.shape].filter(Boolean).join(" · "))),
     h("div", { class: "result" },
       headline ? h("div", { class: `headline ${!run.isEstimated && headline[1].high < 1 ? "slower" : ""}` }, h("b", {}, times(headline[0])), h("span", {}, run.isEstimated ? `over ${run.reference}` : speedWords(headline[1]), h("br"),
         h("em", {}, run.isEstimated ? "an estimate: nothing was timed" : `${range(headline[1].low, headline[1].high)}, 95%`)))
+        : unconfirmed ? h("div", { class: "headline none" }, h("b", {}, record.under_way ? "searching" : "not confirmed"), h("span", {}, "a kernel passed the search's brief checks"))
         : h("div", { class: "headline none" }, h("b", {}, record.under_way ? "searching" : "no kernel"), h("span", {}, record.under_way ? "nothing has passed yet" : "has passed")),
       compile ? h("div", { class: "headline second" }, h("b", {}, times(compile.speedup)), h("span", {}, "against torch.compile", h("br"), h("em", {}, `${range(compile.interval.low, compile.interval.high)}, 95%`))) : null,
       other ? h("div", { class: "headline second" }, h("b", {}, times(other.speedup)), h("span", {}, `against ${other.baseline}`)) : null,
-      headline ? callBars(run) : null),
+      headline || unconfirmed ? callBars(run) : null),
     answerFacts(run, isServed), commandsView(run));
 }
 
@@ -63,7 +65,7 @@ function partsPanel(run, isServed) {
   const rest = parts.slice(shown);
   return panel("Sub-problems", `${plural(places, "place")}, ${parts.length} of them distinct: equal ones are one function, called at each place`, table(parts.slice(0, shown)),
     rest.length ? h("details", {}, h("summary", {}, `${rest.length} more, ${percent(rest.reduce((sum, each) => sum + each.share, 0))} of the time`), table(rest)) : null,
-    h("p", { class: "soft" }, "Shares are by the roofline; a sub-problem's speedup is its own, with inputs that were drawn for it. Only the whole is verified and confirmed."));
+    h("p", { class: "soft" }, "Shares are by the roofline; a sub-problem's speedup is a brief timing of its own search, not confirmed. Only the whole is verified and confirmed."));
 }
 const kMostParts = 10;
 

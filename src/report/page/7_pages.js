@@ -28,7 +28,7 @@ function runPage(run, isServed) {
     h("div", { class: hasRoofline ? "columns two" : "columns" },
       hasRoofline ? panel("Roofline", run.isEstimated ? `estimates below the ceilings of the data sheet, ${run.run.ceilings.gpu_name}` : run.run.options.timed_on ? `where the kernels stand below the ceilings of ${run.run.options.timed_on}` : "where the kernels stand below this machine's ceilings",
         plots[0].box, plotKey(["kernel", "way to the best", "baseline"])) : null,
-      panel("Progress", "speedup of each kernel, in the order of the search", plots.at(-1).box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
+      panel("Progress", run.isEstimated ? "speedup of each kernel, in the order of the search" : "brief timings in the order of the search, not confirmed; the winner's is confirmed", plots.at(-1).box, plotKey(["kernel", "way to the best", "best so far", "did not pass"]))),
     h("section", { class: "panel split" }, h("header", {}, h("h2", {}, "Lineage"), h("p", {}, "what each kernel gained (+), lost (−) or turned on the way from its parent")),
       h("div", { class: "columns tree-and-detail" }, lineage.box, detail.box)),
     winner, below);
@@ -70,7 +70,7 @@ class RunList {
   }
 
   take(runs) {
-    this.runs = runs.map((run) => ({ ...run, id: Number(run.id), speed: run.confirmed ? run.confirmed.speedup : run.best_speedup, text:
+    this.runs = runs.map((run) => ({ ...run, id: Number(run.id), speed: run.confirmed_speedup ?? 0, text:
       [run.id, run.problem_name, run.problem_file, run.search, run.model, run.dsl, languageName(run.dsl), run.zone, run.workload_class, run.shape, run.precision, run.part_of ? `part of ${run.part_of}` : "", run.under_way ? "running" : run.state].join(" ").toLowerCase() }));
     this.draw();
   }
@@ -100,11 +100,11 @@ class RunList {
       this.draw();
     } } });
     pick.checked = this.picked.includes(run.id);
-    const won = run.confirmed && run.confirmed.low > 1;
+    const won = run.standing === "faster";
     return h("tr", {}, h("td", {}, pick), h("td", { class: "col-id" }, h("a", { href: `/runs/${run.id}` }, run.id)),
       h("td", { class: "col-problem_name" }, h("a", { href: `/runs/${run.id}` }, run.problem_name), h("span", { class: "soft" }, ` ${run.part_of ? `part of run ${run.part_of}, ` : ""}${run.workload_class}, ${run.zone}`)),
       h("td", { class: "col-search" }, [run.search, run.dsl, run.model].filter(Boolean).join(", ")), h("td", { class: "col-state" }, stateBadge(run)),
-      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, times(run.speed), run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.estimated ? h("span", { class: "soft", title: "over a plain kernel; nothing was timed" }, " estimate") : null),
+      h("td", { class: "col-individuals" }, run.individuals), h("td", { class: `col-speed ${won ? "won" : ""}` }, run.speed ? times(run.speed) : run.passed ? h("span", { class: "soft" }, "not confirmed") : "–", run.standing === "slower" ? h("span", { class: "soft lost" }, " slower") : null, run.confirmed ? h("span", { class: "soft" }, ` ${range(run.confirmed.low, run.confirmed.high)}`) : run.estimated ? h("span", { class: "soft", title: "over a plain kernel; nothing was timed" }, " estimate") : null),
       h("td", { class: "col-compile" }, run.compile ? times(run.compile.speedup) : "–"), h("td", { class: "col-share_of_ceiling" }, percent(run.share_of_ceiling)),
       h("td", { class: "col-elapsed_seconds" }, durationText(run.elapsed_seconds)), h("td", { class: "col-created_at" }, whenText(run.created_at)));
   }
@@ -119,7 +119,7 @@ function comparePage(a, b) {
     ["problem", (run) => run.run.problem_name], ["shape", (run) => run.run.shape], ["search", (run) => `${run.run.options.search}, seed ${run.run.options.seed}`],
     ["model", (run) => run.run.options.model || "none"], ["language", (run) => languageText(run)], ["precision", (run) => run.run.options.precision], ["machine", (run) => (run.machine ? `${run.machine.cpu_model}, ${run.run.options.threads} threads` : "–")],
     ["PyTorch", (run) => run.run.torch_version], ["state", (run) => (run.run.under_way ? "running" : run.run.state)],
-    ["vs eager", (run) => { const c = run.comparison("eager"); return run.isEstimated ? "not timed" : c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : run.best ? `${times(run.best.speedup)}, not confirmed` : "–"; }],
+    ["vs eager", (run) => { const c = run.comparison("eager"); return run.isEstimated ? "not timed" : c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : run.best ? "not confirmed" : "–"; }],
     ["estimate", (run) => (run.isEstimated && run.best ? `${times(run.best.speedup)} over ${run.reference}, ${run.run.options.dsl}` : "–")],
     ["vs torch.compile", (run) => { const c = run.comparison("compile"); return c ? `${times(c.speedup)} (${range(c.interval.low, c.interval.high)})` : "–"; }],
     ["a call", (run) => secondsText(run.confirmed ? run.confirmed.seconds : run.best ? run.best.seconds : 0)],

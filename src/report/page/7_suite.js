@@ -14,7 +14,7 @@ function suiteAnswer(suite, totals) {
     h("div", { class: "result" },
       mean.count ? headline(times(mean.geometric_mean), ["over eager, ", means(mean)]) : headline("–", "nothing has passed yet", "none"),
       totals.over_compile.count ? headline(times(totals.over_compile.geometric_mean), ["over torch.compile, ", means(totals.over_compile)], "second") : null,
-      headline(`${totals.passed} of ${totals.done}`, "problems have a kernel that passed", "second")),
+      headline(`${totals.passed} of ${totals.done}`, ["problems have a kernel that passed", h("br"), h("em", {}, `beside PyTorch: ${totals.faster} faster, ${totals.slower} slower, ${totals.unclear} without a clear difference`)], "second")),
     h("div", { class: "fast" }, h("h4", {}, "fast_p: passed, and more than p times as fast as eager"),
       h("div", { class: "bars" }, totals.fast.map((each) => h("div", { class: "passed" }, h("span", {}, each.above === 0 ? "correct" : `p = ${each.above}`), meter(each.share), h("span", {}, percent(each.share))))),
       facts([["search", `${settings.search}, seed ${settings.seed}, ${settings.evaluations ? plural(settings.evaluations, "kernel") : durationText(settings.seconds)} a problem`], ["precision", settings.precision],
@@ -84,9 +84,9 @@ class SuiteTable {
 
   row(row) {
     const compared = (each) => (isCompared(each) ? [times(each.speedup), h("span", { class: "soft" }, ` ${range(each.interval.low, each.interval.high)}`)] : "–");
-    const remarks = [row.message, row.scaling, isSolved(row) && isCompared(row.eager) && row.eager.interval.high < 1 && row.share_of_ceiling > 0 ? `eager is faster: it reaches ${percent(row.share_of_ceiling / row.eager.speedup)} of the ceiling (${row.zone}), this kernel ${percent(row.share_of_ceiling)}` : ""].filter(Boolean);
+    const remarks = [row.message, row.scaling, isSolved(row) && isCompared(row.eager) && row.eager.interval.high < 1 && row.share_of_ceiling > 0 ? `eager is faster: it reaches ${percent(row.share_of_ceiling / row.eager.speedup)} of the ceiling (${row.zone}), this kernel ${percent(row.share_of_ceiling)}` : row.standing === "slower" ? `torch.compile is faster: the kernel has ${times(row.compile.speedup)} its speed` : ""].filter(Boolean);
     return h("tr", {}, h("td", { class: "col-problem" }, row.kernel ? h("a", { href: row.kernel.split("/").map(encodeURIComponent).join("/") }, row.problem) : row.problem, remarks.map((text) => h("span", { class: "remark" }, text))),
-      h("td", { class: "col-outcome" }, h("span", { class: `badge ${isSolved(row) ? "passed" : "failed"}` }, row.outcome)), h("td", { class: `col-eager ${row.eager.interval.low > 1 ? "won" : ""}` }, compared(row.eager)),
+      h("td", { class: "col-outcome" }, h("span", { class: `badge ${isSolved(row) && row.standing !== "slower" ? "passed" : "failed"}` }, row.standing === "slower" ? `${row.outcome}, slower` : row.outcome)), h("td", { class: `col-eager ${row.standing === "faster" ? "won" : ""}` }, compared(row.eager)),
       h("td", { class: "col-compile" }, compared(row.compile)), h("td", { class: "col-seconds" }, secondsText(row.seconds)), h("td", { class: "col-share_of_ceiling" }, isSolved(row) ? percent(row.share_of_ceiling) : "–"),
       h("td", { class: "col-author" }, row.author || "–"), h("td", { class: "col-evaluations" }, row.evaluations), h("td", { class: "col-spent_seconds" }, durationText(row.spent_seconds)));
   }

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
-from cli import BAD_INPUT, PASSED, assert_refused, problem_text  # noqa: E402
+from cli import BAD_INPUT, NOT_PASSED, PASSED, assert_refused, problem_text  # noqa: E402
 from cli import kw, shared_cache  # noqa: E402, F401: fixtures
 
 PROBLEM = "problems/scale_relu.py"
@@ -125,6 +125,16 @@ def test_twenty_kills(kw):
     ended = kw(*words, "--json")
     assert ended.status == PASSED, ended
     assert archived(kw) == [(1, i) for i in range(30)]
+
+
+def test_a_win_can_be_required(kw):
+    out = kw.home.parent / "kernel.cpp"
+    run = kw("optimize", PROBLEM, "--search", "generate", "--evaluations", "1", *QUICK, "--require-win", "--out", out, "--json")
+    told = run.json["against_pytorch"]
+    assert run.status == (PASSED if told["standing"] == "faster" else NOT_PASSED), run
+    assert told["standing"] in ("faster", "slower", "unclear") and out.exists(), "the kernel is offered either way"
+    assert kw("show", "1").out.startswith(told["words"]), "the first line says how it stands"
+    assert_refused(kw("optimize", PROBLEM, "--dsl", "triton", "--require-win"), "--require-win", "triton")
 
 
 @pytest.mark.parametrize("search", ["refine", "generate"])

@@ -19,7 +19,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
-from cli import PASSED, Kernelwright, assert_refused  # noqa: E402
+from cli import NOT_PASSED, PASSED, Kernelwright, assert_refused  # noqa: E402
 from planted_run import SCRIPT, add_individuals, individuals, plant  # noqa: E402
 
 
@@ -316,6 +316,36 @@ def test_compares_two_runs_and_finds_the_best(planted, tmp_path):
     assert "Written by Kernelwright" in (tmp_path / "k.cpp").read_text()
     assert_refused(kw("best", "nothing_like_it"), "nothing_like_it")
     assert_refused(kw("best", "40_layer_norm"), "no run has confirmed")
+
+
+def test_a_loss_is_told_as_one_everywhere(tmp_path):
+    kw = Kernelwright(tmp_path / "home", tmp_path / "cache")
+    run = plant(kw, 12, over_eager=0.39)
+    for words in (("show", run), ("best", "50_rms_norm")):
+        said = kw(*words)
+        assert said.status == PASSED and said.out.startswith("PyTorch is faster here: the kernel has 0.39x the speed of eager"), said
+    assert "winner" not in kw("show", run).out
+    lost = kw("best", "50_rms_norm", "--require-win", "--out", tmp_path / "k.cpp", "--json")
+    assert lost.status == NOT_PASSED and lost.json["against_pytorch"]["standing"] == "slower", lost
+    assert (tmp_path / "k.cpp").exists() and "PyTorch is faster here." in (tmp_path / "k.cpp").read_text(), "the file is offered all the same"
+    page = report(kw, run, tmp_path)
+    assert json.loads(Tags(page).scripts[0])["run"]["standing"]["standing"] == "slower"
+    assert "PyTorch is faster here" in re.search(r"<noscript>(.*?)</noscript>", page, re.DOTALL)[1]
+    assert kw("runs", "--json").json[0]["standing"] == "slower" and "0.39x (slower)" in kw("runs").out
+    won = plant(kw, 12, seed=4)
+    assert kw("best", "50_rms_norm", "--require-win").status == PASSED and kw("show", won).out.startswith("faster than PyTorch here: ")
+
+
+def test_a_list_has_the_confirmed_number_or_none(tmp_path):
+    kw = Kernelwright(tmp_path / "home", tmp_path / "cache")
+    run = plant(kw, 12, over_eager=2.05)
+    plant(kw, 6, name="40_layer_norm", state="running")
+    listed = {each["problem_name"]: each for each in kw("runs", "--json").json}
+    assert listed["50_rms_norm"]["confirmed_speedup"] == 2.05 and listed["40_layer_norm"]["confirmed_speedup"] is None
+    rows = kw("runs").out.splitlines()
+    assert any("50_rms_norm" in row and "2.05x" in row for row in rows) and any("40_layer_norm" in row and "not confirmed" in row for row in rows), rows
+    seen = max(each["speedup"] for each in kw("show", run, "--json").json["individuals"])
+    assert f"{seen:.2f}x" not in kw("show", run).out, "the winner has two numbers"
 
 
 def test_every_command_shows_examples_in_its_help(kw_alone):

@@ -55,6 +55,17 @@ RunRecord run() {
   return record;
 }
 
+// With a winner that was timed in full.
+RunRecord confirmed(double eager, double compile = 0) {
+  RunRecord record = run();
+  record.winner = 5;
+  record.confirmed = TimingRecord{};
+  record.confirmed->comparisons.push_back({"eager", 2e-3, 1e-3, eager, {eager * 0.98, eager * 1.02}, 9, 90});
+  if (compile > 0)
+    record.confirmed->comparisons.push_back({"compile", 2e-3, 1e-3, compile, {compile * 0.98, compile * 1.02}, 9, 90});
+  return record;
+}
+
 std::vector<Individual> population() {
   Individual third = individual(2, "crossover", 2, {"explicit_vectors", "parallel_outer"}, {0, 1});
   third.duplicate_of = 1;
@@ -87,31 +98,64 @@ TEST(RunText, RunsAreATable) {
   other.problem_name = "matmul_bias";
   other.state = "running";
   other.elapsed_seconds = 12;
-  EXPECT_EQ(runs_text({{run(), 142, 3.21}, {other, 3, 0}}, kNoPaint),
+  EXPECT_EQ(runs_text({{confirmed(3.21), 142, 120}, {other, 3, 0}}, kNoPaint),
             "run   problem      search  state    tried   best         time  when\n"
             "3f2a  softmax      evolve  done       142  3.21x  10 min 03 s  2026-01-02 03:04\n"
             "b1    matmul_bias  evolve  running      3      -         12 s  2026-01-02 03:04\n");
   EXPECT_EQ(runs_text({}, kNoPaint), "no runs yet: kernelwright optimize PROBLEM starts one\n");
 }
 
+TEST(RunText, ALossIsNoWinnerAndIsSaidFirst) {
+  const std::string loss = run_text(confirmed(0.39), population(), kNoPaint);
+  EXPECT_TRUE(loss.starts_with("PyTorch is faster here: the kernel has 0.39x the speed of eager (0.38 to 0.40)\n")) << loss;
+  EXPECT_EQ(loss.find("winner"), std::string::npos) << loss;
+  EXPECT_NE(loss.find("best kernel 5 (mutation"), std::string::npos) << loss;
+  const std::string by_compile = run_text(confirmed(1.5, 0.8), population(), kNoPaint);
+  EXPECT_TRUE(
+      by_compile.starts_with("PyTorch is faster here: the kernel has 1.50x the speed of eager (1.47 to 1.53) and 0.80x the "
+                             "speed of torch.compile (0.78 to 0.82)\n"))
+      << by_compile;
+  const std::string neither = run_text(confirmed(1.0), population(), kNoPaint);
+  EXPECT_TRUE(neither.starts_with("no clear difference from PyTorch here: ")) << neither;
+  EXPECT_EQ(neither.find("winner"), std::string::npos) << neither;
+  const std::string win = run_text(confirmed(2.0, 1.5), population(), kNoPaint);
+  EXPECT_TRUE(win.starts_with("faster than PyTorch here: ")) << win;
+  EXPECT_NE(win.find("winner      5"), std::string::npos) << win;
+  EXPECT_NE(runs_text({{confirmed(0.39), 7, 4}}, kNoPaint).find("0.39x (slower)"), std::string::npos);
+}
+
+TEST(RunText, OneNumberForOneKernelIsTheConfirmedOne) {
+  const std::string text = run_text(confirmed(2.2), population(), kNoPaint);  // the search saw 3.00
+  EXPECT_EQ(text.find("3.00x"), std::string::npos) << text;
+  EXPECT_NE(text.find("      5  mutation      2.20x  +stream_stores"), std::string::npos) << text;
+  EXPECT_NE(text.find("      5  mutation      2.20x  after"), std::string::npos) << text;
+  const std::string unconfirmed = run_text(run(), population(), kNoPaint);
+  EXPECT_TRUE(unconfirmed.starts_with("not confirmed: ")) << unconfirmed;
+  EXPECT_NE(unconfirmed.find("vs eager  not confirmed; a brief timing of the search: 3.00x"), std::string::npos) << unconfirmed;
+  const std::string listed = runs_text({{confirmed(2.2), 7, 4}, {run(), 7, 4}}, kNoPaint);
+  EXPECT_NE(listed.find("2.20x"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("not confirmed"), std::string::npos) << listed;
+}
+
 TEST(RunText, ARunIsShownWithItsWinnerLineageAndFailures) {
   RunRecord record = run();
   record.winner = 5;
   EXPECT_EQ(run_text(record, population(), kNoPaint),
+            "not confirmed: no kernel was verified in full and timed against PyTorch\n"
             "run 3f2a  softmax (problems/softmax.py)\n"
             "search      evolve, seed 7, precision float32, 2 islands, 2 threads\n"
             "state       done (the time is up) after 10 min 03 s, 7 evaluations\n"
             "zone        memory, normalise\n"
             "\n"
-            "winner      5 (mutation, generation 2, by playbook)\n"
-            "  vs eager      3.00x  (2.90 to 3.10, 95%)   333 us a call, 75% of the roofline's ceiling\n"
+            "best kernel 5 (mutation, generation 2, by playbook)\n"
+            "  vs eager  not confirmed; a brief timing of the search: 3.00x (2.90 to 3.10), 333 us a call\n"
             "  knobs     KW_UNROLL=4\n"
             "  strategies present  explicit_vectors\n"
             "             present  stream_stores\n"
             "             struck   prefetch_ahead    no prefetch in the hot loop\n"
             "  profile   bandwidth-bound: 75% of the ceiling\n"
             "\n"
-            "lineage\n"
+            "lineage  (brief timings of the search, not confirmed)\n"
             "      0  seed          1.50x  +parallel_outer\n"
             "      2  crossover     2.00x  +explicit_vectors  (with 1)\n"
             "      5  mutation      3.00x  +stream_stores -parallel_outer KW_UNROLL 2 -> 4\n"
@@ -121,7 +165,7 @@ TEST(RunText, ARunIsShownWithItsWinnerLineageAndFailures) {
             "  mutation      4 tried,    1 passed\n"
             "  seed          2 tried,    2 passed\n"
             "\n"
-            "progress\n"
+            "progress  (brief timings of the search, not confirmed)\n"
             "      0  seed          1.50x  after 20 s\n"
             "      2  crossover     2.00x  after 1 min 00 s\n"
             "      5  mutation      3.00x  after 1 min 40 s\n"
@@ -254,7 +298,8 @@ TEST(RunText, ColourChangesNoColumn) {
   EXPECT_NE(live_table(live(), colours).find("\x1b[32;1m3.21x\x1b[0m"), std::string::npos);
   EXPECT_EQ(stripped(live_table(live(), colours)), live_table(live(), kNoPaint));
   EXPECT_EQ(stripped(run_text(record, population(), colours)), run_text(record, population(), kNoPaint));
-  EXPECT_EQ(stripped(runs_text({{run(), 142, 3.21}}, colours)), runs_text({{run(), 142, 3.21}}, kNoPaint));
+  const std::vector<RunListing> listed{{confirmed(3.21), 142, 9}, {confirmed(0.5), 7, 2}};
+  EXPECT_EQ(stripped(runs_text(listed, colours)), runs_text(listed, kNoPaint));
 }
 
 }  // namespace

@@ -57,5 +57,19 @@ TEST(SuiteText, EagerIsFasterOnlyWhereTheIntervalSaysSo) {
   EXPECT_EQ(suite_text(suite({row("a", 0.97)}), {}).find("eager is faster"), std::string::npos);
 }
 
+TEST(SuiteText, ALossPassesAndIsCalledOne) {
+  SuiteRow by_compile = row("b", 1.5);
+  by_compile.compile = {0.8, {0.78, 0.82}};
+  const SuiteRecord record = suite({row("a", 0.5), by_compile, row("c", 3), row("d", 1)});
+  const std::string text = suite_text(record, {});
+  EXPECT_NE(text.find("1 faster, 2 slower, 1 without a clear difference"), std::string::npos) << text;
+  EXPECT_NE(text.find("b: torch.compile is faster: the kernel has 0.80x its speed"), std::string::npos) << text;
+  EXPECT_NE(suite_line(record.rows[0], {}).find("passed, but PyTorch is faster"), std::string::npos);
+  EXPECT_EQ(suite_line(record.rows[2], {}).find("but"), std::string::npos);
+  EXPECT_EQ(Json(record).at("rows").at(1).at("standing"), "slower");
+  EXPECT_EQ(Json(totals_of(record)).at("slower"), 2);
+  EXPECT_NE(suite_csv(record).find(",slower\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kw
