@@ -15,7 +15,7 @@ struct OneDnnRecord {
   std::string torch;                 // the version that was tried
   std::string limit;                 // what $ONEDNN_MAX_CPU_ISA has to be; empty: nothing
   std::vector<std::string> running;  // the types whose products run under that limit
-  std::string died_of;               // what ended the first one that does not run without it: "SIGILL in bfloat16"; empty: nothing did
+  std::string died_of;  // what ended the first one that does not run without it: "SIGILL in bfloat16"; empty: nothing did
 };
 
 // Where it is kept for this processor, and what is kept there; nothing where there is no good file.

@@ -51,7 +51,8 @@ Result<fs::path> build(const fs::path& place, const std::string& compiler, sandb
 
 }  // namespace
 
-std::optional<fs::path> precompiled_headers(const KernelSource& source, const std::string& compiler, const CompileOptions& options) {
+std::optional<fs::path> precompiled_headers(const KernelSource& source, const std::string& compiler,
+                                            const CompileOptions& options) {
   if (options.debug || options.lines) return std::nullopt;
   const auto included = include_lines(source.text);
   for (const auto header : kHeaders)

@@ -103,7 +103,8 @@ TEST_F(TorchProductsTest, ADamagedRecordIsNotUsed) {
 
 TEST_F(TorchProductsTest, ADeathNamesItsSignal) {
   const testing::ScopedVariable none("RUNS_WITH", "never");
-  for (const auto& [signal, name, hint] : {std::tuple{"ILL", "SIGILL", "doctor"}, {"SEGV", "SIGSEGV", "doctor"}, {"KILL", "SIGKILL", "memory"}}) {
+  for (const auto& [signal, name, hint] :
+       {std::tuple{"ILL", "SIGILL", "doctor"}, {"SEGV", "SIGSEGV", "doctor"}, {"KILL", "SIGKILL", "memory"}}) {
     const testing::ScopedVariable sent("SIGNAL", signal);
     const auto answer = OracleClient({1, {}, {}}).ask("describe", Json::object());
     ASSERT_FALSE(answer.ok());
