@@ -3,7 +3,6 @@ outputs. Values are never changed here."""
 
 import inspect
 import math
-import re
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,37 +10,12 @@ from torch.utils import _pytree as pytree
 
 from kw_oracle.errors import bad_problem, unsupported
 from kw_oracle.loading import Problem
+from kw_oracle.names import c_identifier
 
 DTYPES = {
     getattr(torch, name): name
     for name in ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "bool")
 }
-
-# Keywords, what <cstddef> and friends define as macros, and the names of the kernel's own contract.
-_RESERVED = set(
-    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
-    concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do
-    double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace
-    new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
-    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
-    typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
-    NULL EOF NAN INFINITY BUFSIZ RAND_MAX CHAR_BIT assert errno stdin stdout stderr linux unix i386 main std state stream
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t half bfloat16""".split()
-)
-
-
-def c_identifier(name: str, taken: set[str]) -> str:
-    """A C++ identifier like `name` that is not in `taken`; it is added there."""
-    ident = re.sub(r"_+", "_", re.sub(r"[^0-9A-Za-z_]", "_", name)).strip("_") or "arg"
-    if ident[0].isdigit() or ident.lower().startswith("kw_"):
-        ident = "v_" + ident
-    if ident in _RESERVED:
-        ident += "_"
-    unique, number = ident, 2
-    while unique in taken:
-        unique, number = f"{ident}_{number}".replace("__", "_"), number + 1
-    taken.add(unique)
-    return unique
 
 
 def span_of(shape, strides) -> int:

@@ -38,9 +38,8 @@ static inline kw_bf16 kw_bf16_from_float(float value) {  // rounds to nearest, t
 
 std::string parameter_text(const TensorSpec& spec) {
   if (spec.kind == TensorKind::scalar)
-    return fmt::format("{} {}", spec.dtype == DType::boolean ? "int" : opencl_type(spec.dtype), opencl_name(spec));
-  return fmt::format("__global {}{}* {}", spec.kind == TensorKind::output ? "" : "const ", opencl_type(spec.dtype),
-                     opencl_name(spec));
+    return fmt::format("{} {}", spec.dtype == DType::boolean ? "int" : opencl_type(spec.dtype), spec.c_name);
+  return fmt::format("__global {}{}* {}", spec.kind == TensorKind::output ? "" : "const ", opencl_type(spec.dtype), spec.c_name);
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ std::map<std::string, std::int64_t> opencl_constants(const ProblemDescription& p
   std::map<std::string, std::int64_t> constants;
   for (const auto* spec : problem.arguments()) {
     if (spec->kind == TensorKind::scalar) continue;
-    const std::string name = opencl_name(*spec);
+    const std::string& name = spec->c_name;
     constants[name + "_numel"] = spec->numel();
     for (std::size_t d = 0; d < spec->shape.size(); ++d) {
       constants[fmt::format("{}_dim{}", name, d)] = spec->shape[d];
@@ -63,7 +62,7 @@ std::string opencl_header(const ProblemDescription& problem) {
   std::string text(kOpenClTypes);
   const auto constants = opencl_constants(problem);
   for (const auto* spec : problem.arguments()) {
-    const std::string name = opencl_name(*spec);
+    const std::string& name = spec->c_name;
     text += fmt::format("// {} '{}': {}[{}]{}, in a kernel: {}\n", spec->kind == TensorKind::output ? "output" : "read-only",
                         spec->name, torch_name(spec->dtype), fmt::join(spec->shape, ", "),
                         spec->is_contiguous() ? "" : ", not contiguous", parameter_text(*spec));
@@ -77,7 +76,7 @@ std::string opencl_header(const ProblemDescription& problem) {
 std::string opencl_declaration(const ProblemDescription& problem) {
   std::vector<std::string> parts;
   for (const auto* spec : problem.arguments()) parts.push_back(parameter_text(*spec));
-  const std::string out = problem.outputs.empty() ? "x" : opencl_name(problem.outputs.front());
+  const std::string out = problem.outputs.empty() ? "x" : problem.outputs.front().c_name;
   return fmt::format("// kw:launch kw_kernel groups=({}_numel + 63) / 64 local=64\n__kernel void kw_kernel({})", out,
                      fmt::join(parts, ", "));
 }

@@ -220,7 +220,7 @@ class LaunchPlanner {
  private:
   [[nodiscard]] std::string known_names() const {
     std::vector<std::string> names;
-    for (const auto* spec : arguments_) names.push_back(opencl_name(*spec));
+    for (const auto* spec : arguments_) names.push_back(spec->c_name);
     for (const auto& scratch : read_.scratch) names.push_back(scratch.name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
@@ -269,7 +269,7 @@ class LaunchPlanner {
     };
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const TensorSpec& spec = *arguments_[i];
-      if (opencl_name(spec) != given) continue;
+      if (spec.c_name != given) continue;
       const bool scalar = spec.kind == TensorKind::scalar;
       const std::string_view type = scalar && spec.dtype == DType::boolean ? "int" : opencl_type(spec.dtype);
       if (scalar == pointer || (pointer ? element_of(parameter.type) : parameter.type) != type) return mismatch(type);

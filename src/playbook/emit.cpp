@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "playbook/reach.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 namespace {
@@ -342,7 +343,7 @@ Expr Emitter::emit(ValueId id, const Index& index) {
   const bool loaded = buffer != nullptr || value.kind == ValueKind::argument || value.kind == ValueKind::table;
   const bool computed = value.kind == ValueKind::pointwise || loaded;
   const bool outside = result.depth < depth();
-  if (computed && (users_[static_cast<std::size_t>(id)] > 1 || outside || result.text.size() > kLongExpression)) {
+  if (computed && (users_[static_cast<std::size_t>(id)] > 1 || outside || length_without_marks(result.text) > kLongExpression)) {
     std::string hint = value.fn + "_";
     if (loaded) hint = (buffer != nullptr ? buffer->name : value.kind == ValueKind::table ? "table" : value.name) + "_at";
     result = named_at(result.depth, hint, result.text, result.dtype, result.vector);

@@ -7,6 +7,7 @@
 #include "playbook/gpu_text.h"
 #include "playbook/py_stage.h"
 #include "playbook/read.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 
@@ -23,9 +24,9 @@ Result<GpuPlaybook> GpuPlaybook::read(const ProblemDescription& problem, const G
   static const std::set<std::string_view> known{"cuda-c", "cute", "triton", "tilelang"};
   if (!known.contains(dsl))
     return bad_input(fmt::format("the playbook writes no {} for GPUs", dsl), fmt::format("one of {}", fmt::join(known, ", ")));
-  KW_TRY(ReadProblem read, read_graph_without_recurrences(problem));
   auto state = std::make_shared<State>();
-  state->problem = problem;
+  state->problem = with_marked_names(problem);
+  KW_TRY(ReadProblem read, read_graph_without_recurrences(state->problem));
   state->gpu = gpu;
   state->dsl = dsl;
   state->outputs = apart(read.graph, read.outputs);

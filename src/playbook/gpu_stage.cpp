@@ -8,6 +8,7 @@
 
 #include "playbook/pieces.h"
 #include "playbook/reach.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 namespace {
@@ -42,8 +43,7 @@ GpuWriter::GpuWriter(const ProblemDescription& of_problem, const Graph& of_graph
       cute(written == GpuDialect::cute),
       strategies_(strategies) {
   reserved_ = {"args", "stream", "main", "y0", "y1", "j0", "jn", "yn", "exp", "log", "sqrt", "max", "min", "warpSize"};
-  for (const auto* spec : problem.arguments())
-    for (const char* suffix : {"", "_shape", "_strides", "_numel"}) reserved_.insert(spec->c_name + suffix);
+  reserved_.merge(names_of_tensors(problem));
   for (const auto& [id, buffer] : plan.buffers) reserved_.insert(buffer.name);
 }
 

@@ -9,6 +9,7 @@
 #include "playbook/pieces.h"
 #include "playbook/py_stage.h"
 #include "playbook/scratch.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 // What plans are made of, by what strategies for GPUs are called.
@@ -97,8 +98,9 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
   for (const auto& text : writer.declarations_) declared += text + "\n";
   Kernel kernel;
   kernel.dsl = cute_ ? "cute" : "cuda-c";
-  kernel.source = opening(writer) + paste_gpu_pieces(writer.kernels_, writer.pieces_) + tables(writer) + declared +
-                  (declared.empty() ? "" : "\n") + writer.kernels_ + entry(writer);
+  const std::string own = tables(writer) + declared + (declared.empty() ? "" : "\n") + writer.kernels_ + entry(writer);
+  kernel.source =
+      opening(writer) + paste_gpu_pieces(writer.kernels_, writer.pieces_) + with_final_names(own, problem_, TextLanguage::cpp).text;
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;
   kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());

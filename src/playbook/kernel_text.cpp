@@ -9,6 +9,7 @@
 #include "playbook/loops.h"
 #include "playbook/pieces.h"
 #include "playbook/scratch.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 namespace {
@@ -60,8 +61,7 @@ std::string operations_text(const ProblemDescription& problem) {
 std::set<std::string> KernelText::reserved_names() const {
   std::set<std::string> names{"prepared", "run", "prepare", "work_bytes", "args",       "state", "memory", "main", "j0",  "y0",
                               "y1",       "jn",  "yn",      "u",          "row_values", "exp",   "log",    "sqrt", "max", "min"};
-  for (const auto* spec : problem_.arguments())
-    for (const char* suffix : {"", "_shape", "_strides", "_numel"}) names.insert(spec->c_name + suffix);
+  names.merge(names_of_tensors(problem_));
   for (int i = 0; i < 64; ++i) names.insert(fmt::format("scratch{}", i));
   return names;
 }
@@ -193,8 +193,10 @@ Kernel KernelText::write(const std::set<std::string>& strategies) const {
   for (const auto& header : headers_for(all)) includes += fmt::format("#include {}\n", header);
 
   Kernel kernel;
-  kernel.source = opening(writer) + includes + (includes.empty() ? "" : "\n") + paste_pieces(needed) + table_texts(writer) +
-                  declared + (declared.empty() ? "" : "\n") + prepare_text(writer, body) + kernel_function(writer, body);
+  const std::string own =
+      table_texts(writer) + declared + (declared.empty() ? "" : "\n") + prepare_text(writer, body) + kernel_function(writer, body);
+  kernel.source = opening(writer) + includes + (includes.empty() ? "" : "\n") + paste_pieces(needed) +
+                  with_final_names(own, problem_, TextLanguage::cpp).text;
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;
   kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());

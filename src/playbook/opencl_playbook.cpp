@@ -3,6 +3,7 @@
 #include "playbook/features.h"
 #include "playbook/opencl_text.h"
 #include "playbook/read.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 
@@ -15,9 +16,9 @@ struct OpenClPlaybook::State {
 };
 
 Result<OpenClPlaybook> OpenClPlaybook::read(const ProblemDescription& problem, const MachineFacts& machine) {
-  KW_TRY(ReadProblem read, read_graph_without_recurrences(problem));
   auto state = std::make_shared<State>();
-  state->problem = problem;
+  state->problem = with_marked_names(problem);
+  KW_TRY(ReadProblem read, read_graph_without_recurrences(state->problem));
   // To the families of GPUs a CPU is one with a multiprocessor a core, on which one thread runs at a time.
   state->device.sms = machine.threads;
   state->device.max_threads_per_sm = 1;

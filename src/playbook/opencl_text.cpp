@@ -9,6 +9,7 @@
 #include "playbook/kernel_text.h"
 #include "playbook/pieces.h"
 #include "playbook/scratch.h"
+#include "playbook/user_names.h"
 #include "record/opencl_contract.h"
 
 namespace kw {
@@ -25,6 +26,28 @@ std::set<std::string> plan_words_of(const std::set<std::string>& wanted) {
                                      std::pair{"fuse_tile_epilogue", "fuse_epilogue"}})
     if (wanted.contains(own)) words.insert(planned);
   return words;
+}
+
+// Launches give parameters what is called as they are: where a tensor had to be called otherwise, the line lists the arguments.
+std::string with_arguments(const NamedText& own) {
+  static const std::regex launch(R"((// kw:(?:launch|prepare) (\w+))( [^\n]*\n__kernel void \w+\(([^)]*)\)))");
+  std::string text;
+  auto rest = own.text.cbegin();
+  for (std::sregex_iterator it(own.text.begin(), own.text.end(), launch), end; it != end; ++it) {
+    std::vector<std::string> given;
+    bool changed = false;
+    static const std::regex parameter(R"((\w+)\s*(?:,|$))");
+    const std::string parameters = (*it)[4];
+    for (std::sregex_iterator each(parameters.begin(), parameters.end(), parameter), last; each != last; ++each) {
+      given.push_back((*each)[1]);
+      for (const auto& [before, name] : own.changed)
+        if (given.back() == name) given.back() = before, changed = true;
+    }
+    text.append(rest, (*it)[0].first);
+    text += (*it)[1].str() + (changed ? fmt::format("({})", fmt::join(given, ", ")) : "") + (*it)[3].str();
+    rest = (*it)[0].second;
+  }
+  return text.append(rest, own.text.cend());
 }
 
 }  // namespace
@@ -65,8 +88,7 @@ bool GpuWriter::finish_in_opencl(GpuKernel& kernel, const std::string& body) {
   std::vector<std::string> parameters;
   for (const auto* spec : problem.arguments()) {
     if (!has_word(text, spec->c_name)) continue;
-    const std::string name = opencl_name(*spec);
-    if (name != spec->c_name) text = std::regex_replace(text, std::regex("\\b" + spec->c_name + "\\b"), name);
+    const std::string& name = spec->c_name;
     if (spec->kind == TensorKind::scalar)
       parameters.push_back(fmt::format("{} {}", spec->dtype == DType::boolean ? "int" : opencl_type(spec->dtype), name));
     else
@@ -120,7 +142,7 @@ Kernel OpenClText::write(const std::set<std::string>& strategies) const {
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
   Plan plan = make_plan(graph_, outputs, plan_words_of(wanted), device_.sms);
-  const auto slots = place_scratch(plan, graph_);
+  const auto slots = place_scratch(plan, graph_, false, names_of_tensors(problem_));
   GpuWriter writer(problem_, graph_, plan, device_, wanted, GpuDialect::opencl);
   for (const auto& slot : slots)
     writer.opencl_scratch_.push_back({slot.name, std::string(opencl_type(slot.dtype)), fmt::format("{}", slot.count)});
@@ -139,8 +161,9 @@ Kernel OpenClText::write(const std::set<std::string>& strategies) const {
   const bool lanes = std::ranges::any_of(writer.knobs_, [](const Knob& knob) { return knob.name == "KW_LANES"; });
   Kernel kernel;
   kernel.dsl = "opencl";
-  kernel.source = opening(writer, claims) + paste_opencl_pieces(writer.kernels_, lanes) + tables(writer) +
-                  (writer.tables_.empty() ? "" : "\n") + writer.kernels_;
+  const NamedText own =
+      with_final_names(tables(writer) + (writer.tables_.empty() ? "" : "\n") + writer.kernels_, problem_, TextLanguage::opencl);
+  kernel.source = opening(writer, claims) + paste_opencl_pieces(writer.kernels_, lanes) + with_arguments(own);
   while (kernel.source.ends_with("\n\n")) kernel.source.pop_back();
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;

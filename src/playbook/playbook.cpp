@@ -7,6 +7,7 @@
 #include "playbook/kernel_text.h"
 #include "playbook/read.h"
 #include "playbook/split_text.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 namespace {
@@ -47,10 +48,10 @@ struct Playbook::State {
 
 Result<Playbook> Playbook::read(const ProblemDescription& problem, const MachineFacts& machine) {
   auto state = std::make_shared<State>();
-  state->problem = problem;
+  state->problem = with_marked_names(problem);
   state->machine = machine;
-  KW_TRY(state->whole, read_subject(problem, machine));
-  state->split = split_problem(problem);
+  KW_TRY(state->whole, read_subject(state->problem, machine));
+  state->split = split_problem(state->problem);
   for (const Part& part : state->split.parts) {
     KW_TRY(Subject subject, read_subject(part.problem, machine));
     state->parts.push_back(std::move(subject));

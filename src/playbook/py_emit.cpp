@@ -201,7 +201,8 @@ PyExpr PyEmitter::emit(ValueId id, const Index& index) {
   const bool computed = value.kind == ValueKind::pointwise || loaded;
   // What stands under a guard stays where it is: its condition is defined there.
   const int at = guards_.empty() ? result.depth : depth();
-  if (computed && (users_[static_cast<std::size_t>(id)] > 1 || at < depth() || result.text.size() > kLongPyExpression))
+  if (computed &&
+      (users_[static_cast<std::size_t>(id)] > 1 || at < depth() || length_without_marks(result.text) > kLongPyExpression))
     result = named_at(at, loaded ? (buffers_.contains(id) ? buffers_.at(id).name : value.name) + "_at" : value.fn + "_", result);
   scopes_[static_cast<std::size_t>(std::min(std::max({result.depth, depth_of(index), guards_.empty() ? 0 : depth()}), depth()))]
       .known[wanted] = result;

@@ -11,6 +11,7 @@
 #include "playbook/pieces.h"
 #include "playbook/reach.h"
 #include "playbook/scratch.h"
+#include "playbook/user_names.h"
 
 namespace kw {
 namespace {
@@ -35,7 +36,7 @@ PyWriter::PyWriter(const ProblemDescription& of_problem, const Graph& of_graph, 
   reserved_ = {"launch", "torch",  "triton", "tl",   "T",  "tilelang", "libdevice", "lambda", "in",     "is",
                "not",    "and",    "or",     "for",  "if", "else",     "while",     "def",    "return", "range",
                "from",   "import", "class",  "with", "as", "pass",     "float",     "int",    "main"};
-  for (const auto* spec : problem.arguments()) reserved_.insert(spec->c_name);
+  reserved_.merge(names_of_tensors(problem));
   for (const auto& [id, buffer] : plan.buffers) reserved_.insert(buffer.name);
 }
 
@@ -211,7 +212,8 @@ class PyText {
     }
     Kernel kernel;
     kernel.dsl = dialect == PyDialect::triton ? "triton" : "tilelang";
-    kernel.source = opening(writer) + writer.kernels_ + entry(writer);
+    const TextLanguage language = dialect == PyDialect::triton ? TextLanguage::triton : TextLanguage::tilelang;
+    kernel.source = opening(writer) + with_final_names(writer.kernels_ + entry(writer), problem, language).text;
     kernel.knobs = writer.knobs_;
     kernel.constraints = writer.constraints_;
     kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());

@@ -13,7 +13,7 @@ namespace {
 
 class Placing {
  public:
-  Placing(Plan& plan, const Graph& graph) : plan_(plan), graph_(graph) {
+  Placing(Plan& plan, const Graph& graph, const std::set<std::string>& taken) : plan_(plan), graph_(graph), taken_(taken) {
     const auto stored = [&](ValueId id) { return plan_.buffers.contains(id); };
     for (std::size_t s = 0; s < plan_.stages.size(); ++s)
       for (const ValueId root : plan_.stages[s].roots) {
@@ -54,7 +54,7 @@ class Placing {
         if (!plan_.buffers.at(last).output) {
           const auto fits = [&](const ScratchSlot& slot) { return slot.dtype == buffer.dtype && slot.busy_until < s; };
           auto slot = std::ranges::find_if(slots, fits);
-          if (slot == slots.end()) slot = slots.insert(slots.end(), {fmt::format("scratch{}", slots.size()), buffer.dtype, 1, 0});
+          if (slot == slots.end()) slot = slots.insert(slots.end(), {free_name(), buffer.dtype, 1, 0});
           slot->count = std::max(slot->count, numel(buffer.shape));
           slot->busy_until = last_read_.at(last);
           name = slot->name;
@@ -66,8 +66,17 @@ class Placing {
   }
 
  private:
+  std::string free_name() {
+    std::string name;
+    do name = fmt::format("scratch{}", number_++);
+    while (taken_.contains(name));
+    return name;
+  }
+
   Plan& plan_;
   const Graph& graph_;
+  const std::set<std::string>& taken_;
+  int number_ = 0;
   std::map<ValueId, std::size_t> made_in_;
   std::map<ValueId, std::size_t> last_read_;
   std::map<ValueId, ValueId> heir_;
@@ -75,8 +84,8 @@ class Placing {
 
 }  // namespace
 
-std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph, bool write_over) {
-  Placing placing(plan, graph);
+std::vector<ScratchSlot> place_scratch(Plan& plan, const Graph& graph, bool write_over, const std::set<std::string>& taken) {
+  Placing placing(plan, graph, taken);
   if (write_over) placing.find_heirs();
   return placing.slots();
 }

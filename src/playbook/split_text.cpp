@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "playbook/pieces.h"
+#include "playbook/user_names.h"
 #include "record/contract.h"
 
 namespace kw {
@@ -135,8 +136,8 @@ Kernel SplitText::write(const std::vector<KernelFunction>& functions) const {
   }
   std::string text = opening(functions);
   for (const auto& header : includes) text += fmt::format("#include {}\n", header);
-  text += "\n" + paste_pieces(pieces) + "namespace {\nextern unsigned char kw_work[];\n}\n\n" + parts + memory_text() +
-          prepare_text(functions) + kernel_text(functions);
+  text += "\n" + paste_pieces(pieces) + "namespace {\nextern unsigned char kw_work[];\n}\n\n" + parts +
+          with_final_names(memory_text() + prepare_text(functions) + kernel_text(functions), problem_, TextLanguage::cpp).text;
   kernel.source = std::move(text);
   kernel.claims.assign(claims.begin(), claims.end());
   return kernel;

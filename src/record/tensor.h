@@ -26,7 +26,7 @@ enum class TensorKind { input, scalar, parameter, buffer, attribute, output };
 
 struct TensorSpec {
   std::string name;    // as PyTorch calls it: "x", "linear.weight", "out"
-  std::string c_name;  // a C++ identifier, unique in the problem
+  std::string c_name;  // an identifier in every language of kernels, unique in the problem
   DType dtype = DType::f32;
   TensorKind kind = TensorKind::input;
   std::vector<std::int64_t> shape;

@@ -42,11 +42,11 @@ def test_names_that_clash(described):
 
 def test_c_identifiers():
     taken = set()
-    odd = ["x", "x", "float", "1st", "a.b", "a_b", "_Up", "a__b", "é", "", "linux", "state", "kw_kernel", "class", "a.b_2"]
+    odd = ["x", "x", "float", "lambda", "global", "x_dim0", "1st", "a.b", "a_b", "_Up", "a__b", "é", "", "linux", "state", "kw_kernel", "class", "a.b_2"]
     made = [c_identifier(name, taken) for name in odd]
     assert len(set(made)) == len(odd)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) and "__" not in name for name in made)
-    assert not {"float", "class", "linux", "state"} & set(made) and not any(name.startswith("kw_") for name in made)
+    assert not {"float", "class", "linux", "state", "lambda", "global", "x_dim0"} & set(made) and not any(name.startswith("kw_") for name in made)
 
 
 def test_strides_and_span(described):

@@ -1,4 +1,4 @@
-// Writes kernels of the GPU playbook for tests: each line of standard input is {"problem": a description, "dsl", "strategies",
+// Writes kernels of the playbooks for tests: each line of standard input is {"problem": a description, "dsl", "strategies",
 // "precision"}, each line of standard output the kernel's record with the problem's features, or {"error"}. A line {"source",
 // "ptx", "claims"} is answered with what becomes of the claims: {id: presence}.
 #include <iostream>
@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 #include "playbook/gpu_playbook.h"
+#include "playbook/opencl_playbook.h"
+#include "playbook/playbook.h"
 #include "strategy/alignment.h"
 #include "strategy/code_lines.h"
 
@@ -24,20 +26,27 @@ kw::Json aligned(const kw::Json& order) {
   return answer;
 }
 
-kw::Json answer(const kw::Json& order) {
-  if (order.contains("ptx")) return aligned(order);
-  kw::GpuFacts gpu;
-  gpu.precision = order.value("precision", gpu.precision);
-  gpu.compute_capability = order.value("compute_capability", gpu.compute_capability);
-  gpu.sms = order.value("sms", gpu.sms);
-  const auto playbook =
-      kw::GpuPlaybook::read(order.at("problem").get<kw::ProblemDescription>(), gpu, order.value("dsl", std::string("cuda-c")));
+template <typename Book>
+kw::Json written(const kw::Result<Book>& playbook, const kw::Json& order) {
   if (!playbook) return {{"error", playbook.error().message}};
   const auto kernel = playbook->write(order.at("strategies").get<std::vector<std::string>>());
   if (!kernel) return {{"error", kernel.error().message}};
   kw::Json json = *kernel;
   json["features"] = playbook->features();
   return json;
+}
+
+kw::Json answer(const kw::Json& order) {
+  if (order.contains("ptx")) return aligned(order);
+  const auto problem = order.at("problem").get<kw::ProblemDescription>();
+  const std::string dsl = order.value("dsl", std::string("cuda-c"));
+  if (dsl == "cpp") return written(kw::Playbook::read(problem, {2}), order);
+  if (dsl == "opencl") return written(kw::OpenClPlaybook::read(problem, {2}), order);
+  kw::GpuFacts gpu;
+  gpu.precision = order.value("precision", gpu.precision);
+  gpu.compute_capability = order.value("compute_capability", gpu.compute_capability);
+  gpu.sms = order.value("sms", gpu.sms);
+  return written(kw::GpuPlaybook::read(problem, gpu, dsl), order);
 }
 
 }  // namespace
