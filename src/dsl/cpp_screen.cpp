@@ -150,12 +150,11 @@ constexpr std::array kForbiddenCudaImports{
 };
 
 bool is_runtime_name(std::string_view name) {
-  const auto begins = [&](std::string_view prefix) {
-    return name.size() > prefix.size() && name.substr(0, prefix.size()) == prefix;
+  const auto begins = [&](std::string_view prefix) {  // and a word follows, with a capital letter
+    return name.starts_with(prefix) && name.size() > prefix.size() &&
+           std::isupper(static_cast<unsigned char>(name[prefix.size()])) != 0;
   };
-  if (begins("kw_vgpu_") || begins("__cudaRegister") || begins("__cudaLaunch") || begins("__cudaPush") || begins("__cudaPop"))
-    return true;
-  return begins("cuda") && std::isupper(static_cast<unsigned char>(name[4])) != 0;
+  return name.starts_with("kw_vgpu_") || begins("cuda") || begins("__cuda");
 }
 
 Result<std::optional<Diagnosis>> screen(const fs::path& object, std::string_view allowed, bool with_cuda) {
