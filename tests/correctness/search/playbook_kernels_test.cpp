@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,10 +18,13 @@
 namespace kw {
 namespace {
 
+// An inverse and a scatter: operations that the playbook does not know.
+const std::set<std::string> kUnknown{"matrix_inverse", "top_two_gates"};
+
 std::vector<std::string> small_problems() {
   std::vector<std::string> names;
   for (const auto& entry : entries_of(testing::test_file("problems")))
-    if (entry.path().extension() == ".py" && entry.path().stem() != "matrix_inverse") names.push_back(entry.path().stem());
+    if (entry.path().extension() == ".py" && !kUnknown.contains(entry.path().stem().string())) names.push_back(entry.path().stem());
   std::sort(names.begin(), names.end());
   return names;
 }
