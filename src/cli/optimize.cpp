@@ -109,7 +109,7 @@ std::string stages_text(const TrialClock& clock, double all) {
   std::vector<std::string> words;
   for (const auto& [seconds, stage] : stages)
     if (seconds >= 0.05) words.push_back(fmt::format("{} {:.1f} s", stage, seconds));
-  return words.empty() ? "" : fmt::format("{:<11} {}\n", "time", fmt::join(words, ", "));
+  return words.empty() ? "" : fmt::format("  {:<10}{}\n", "time", fmt::join(words, ", "));
 }
 
 // A run that is resumed works with the model that it began with.
@@ -178,11 +178,13 @@ Result<int> run_optimize(const OptimizeOptions& options, Output& output) {
     KW_TRY(const Machine machine, this_machine({}));
     KW_CHECK(write_file_atomically(file, handed_over(outcome.run, winner, machine)));
   }
-  std::string text = run_text(outcome.run, outcome.individuals, output.paint());
+  std::string text = summary_text(outcome.run, outcome.individuals, output.paint());
   text += stages_text(outcome.clock, outcome.run.elapsed_seconds);
   text += text_of(model_use(outcome.run.options.model, outcome.exchanges, outcome.individuals));
-  for (const std::string& note : outcome.notes) text += fmt::format("  {:<9} {}\n", "note", note);
-  if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);
+  for (const std::string& note : outcome.notes) text += fmt::format("  {:<10}{}\n", "note", note);
+  text += fmt::format("  {0:<10}kernelwright show {1} (where it came from), kernelwright report {1} (as a page)\n", "more",
+                      outcome.run.id);
+  if (!file.empty()) text += fmt::format("  {:<10}{}\n", "file", file);
   output.result(text, json_of(outcome, file));
   if (options.require_win && standing_of(outcome.run.confirmed) != Standing::faster) return kNotPassed;
   return outcome.run.winner >= 0 ? kPassed : kNotPassed;

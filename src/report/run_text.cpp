@@ -94,6 +94,12 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
                         times(best.speedup), best.interval.low, best.interval.high, human_seconds(best.seconds));
   }
   if (!best.proposal.knobs.empty()) text += fmt::format("  {:<10}{}\n", "knobs", knobs_text(best.proposal.knobs));
+  return text;
+}
+
+// What each claimed strategy shows in the code, a line each.
+std::string alignment_text(const Individual& best, const Paint& paint) {
+  std::string text;
   std::size_t width = 0;
   for (const auto& strategy : best.strategies) width = std::max(width, strategy.id.size());
   for (std::size_t i = 0; i < best.strategies.size(); ++i) {
@@ -103,9 +109,27 @@ std::string winner_text(const RunRecord& run, const Individual& best, const Pain
         "  {:<11}{} {:<{}}{}\n", i == 0 ? "strategies" : "", strategy.presence == Presence::struck ? paint.bad(presence) : presence,
         strategy.id, strategy.evidence.empty() ? 0 : width, strategy.evidence.empty() ? "" : "  " + paint.faint(strategy.evidence));
   }
-  for (std::size_t i = 0; i < best.findings.size(); ++i)
-    text += fmt::format("  {:<10}{}\n", i == 0 ? "profile" : "", best.findings[i]);
   return text;
+}
+
+// Several lines behind one label.
+std::string labelled(std::string_view label, const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) text += fmt::format("  {:<10}{}\n", i == 0 ? label : "", lines[i]);
+  return text;
+}
+
+// The strategies that are in the code, by name, in lines that fit a terminal.
+std::vector<std::string> strategy_lines(const Individual& best) {
+  constexpr std::size_t kWidth = 86;
+  std::vector<std::string> lines;
+  for (const std::string& id : best.real_strategies()) {
+    if (lines.empty() || lines.back().size() + 1 + id.size() > kWidth)
+      lines.push_back(id);
+    else
+      lines.back() += " " + id;
+  }
+  return lines;
 }
 
 // Gained, lost and turned, from the parent to the child: "+ a - b KW_UNROLL 2 -> 4".
@@ -171,15 +195,12 @@ std::string lineage_text(const RunRecord& run, const std::vector<Individual>& in
   return text;
 }
 
-std::string tried_text(const std::vector<Individual>& individuals, const Paint& paint) {
+// How many kernels got which verdict, in one line.
+std::string verdicts_text(const std::vector<Individual>& individuals) {
   std::map<std::string, int> verdicts;
-  std::map<std::string, std::pair<int, int>> origins;  // tried, passed
   int same_code = 0;
   for (const Individual& individual : individuals) {
     ++verdicts[std::string(name_of(individual.verdict))];
-    auto& [tried, passed] = origins[individual.proposal.origin];
-    ++tried;
-    passed += individual.passed() ? 1 : 0;
     same_code += individual.duplicate_of >= 0 ? 1 : 0;
   }
   std::vector<std::pair<int, std::string>> sorted;
@@ -187,9 +208,19 @@ std::string tried_text(const std::vector<Individual>& individuals, const Paint& 
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::string> parts;
   for (const auto& [count, name] : sorted) parts.push_back(fmt::format("{} {}", -count, name));
-  std::string text = fmt::format("\n{}  {}", paint.strong("tried"), fmt::join(parts, ", "));
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
   if (same_code > 0) text += fmt::format("; {} had the same code as an earlier one", same_code);
-  text += "\n";
+  return text;
+}
+
+std::string tried_text(const std::vector<Individual>& individuals, const Paint& paint) {
+  std::map<std::string, std::pair<int, int>> origins;  // tried, passed
+  for (const Individual& individual : individuals) {
+    auto& [tried, passed] = origins[individual.proposal.origin];
+    ++tried;
+    passed += individual.passed() ? 1 : 0;
+  }
+  std::string text = fmt::format("\n{}  {}\n", paint.strong("tried"), verdicts_text(individuals));
   for (const auto& [origin, counts] : origins)
     text += fmt::format("  {:<10} {:>4} tried, {:>4} passed\n", origin, counts.first, counts.second);
   return text;
@@ -342,7 +373,7 @@ std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint) {
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
   std::string text = first_line(run, individuals, paint) + header_text(run, individuals.size(), paint);
   if (const Individual* best = best_of(run, individuals)) {
-    text += winner_text(run, *best, paint);
+    text += winner_text(run, *best, paint) + alignment_text(*best, paint) + labelled("profile", best->findings);
     text += lineage_text(run, individuals, *best, paint);
   } else {
     text += "\nno kernel has passed\n";
@@ -351,6 +382,18 @@ std::string run_text(const RunRecord& run, const std::vector<Individual>& indivi
   if (!individuals.empty())
     text += tried_text(individuals, paint) + progress_text(run, individuals, paint) + failures_text(individuals, paint);
   return text;
+}
+
+std::string summary_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint) {
+  std::string text = first_line(run, individuals, paint) + header_text(run, individuals.size(), paint);
+  const Individual* best = best_of(run, individuals);
+  if (best)
+    text += winner_text(run, *best, paint) + labelled("by", strategy_lines(*best)) + labelled("profile", best->findings);
+  else
+    text += "\nno kernel has passed\n";
+  text += parts_text(run.parts, paint);
+  if (best && !individuals.empty()) text += fmt::format("  {:<10}{}\n", "tried", verdicts_text(individuals));
+  return best ? text : text + failures_text(individuals, paint);
 }
 
 std::string ledger_text(const std::vector<LedgerLine>& rows, const Paint& paint) {

@@ -61,7 +61,9 @@ const Individual* best_of(const RunRecord& run, const std::vector<Individual>& i
 std::string first_line(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
 
 std::string runs_text(const std::vector<RunListing>& runs, const Paint& paint);
+// All that is known of a run; and what its end says, without each strategy's evidence, the lineage and the progress.
 std::string run_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
+std::string summary_text(const RunRecord& run, const std::vector<Individual>& individuals, const Paint& paint);
 std::string ledger_text(const std::vector<LedgerLine>& rows, const Paint& paint);
 
 // Always as many lines, so that it can be drawn over itself.

@@ -175,6 +175,27 @@ TEST(RunText, ARunIsShownWithItsWinnerLineageAndFailures) {
             "      6  compile_failed kernel.cpp:3: expected ';'\n");
 }
 
+TEST(RunText, TheEndOfASearchIsSaidShortly) {
+  RunRecord record = run();
+  record.winner = 5;
+  EXPECT_EQ(summary_text(record, population(), kNoPaint),
+            "not confirmed: no kernel was verified in full and timed against PyTorch\n"
+            "run 3f2a  softmax (problems/softmax.py)\n"
+            "search      evolve, seed 7, precision float32, 2 islands, 2 threads\n"
+            "state       done (the time is up) after 10 min 03 s, 7 evaluations\n"
+            "zone        memory, normalise\n"
+            "\n"
+            "best kernel 5 (mutation, generation 2, by playbook)\n"
+            "  vs eager  not confirmed; a brief timing of the search: 3.00x (2.90 to 3.10), 333 us a call\n"
+            "  knobs     KW_UNROLL=4\n"
+            "  by        explicit_vectors stream_stores\n"
+            "  profile   bandwidth-bound: 75% of the ceiling\n"
+            "  tried     4 passed, 2 wrong, 1 compile_failed; 1 had the same code as an earlier one\n");
+  const std::string none = summary_text(run(), {failed(0, Verdict::crashed, "read past the end")}, kNoPaint);
+  EXPECT_NE(none.find("no kernel has passed\n"), std::string::npos) << none;
+  EXPECT_NE(none.find("crashed        read past the end\n"), std::string::npos) << "why is said where nothing passed:\n" << none;
+}
+
 TEST(RunText, TheConfirmedTimingIsTheWinners) {
   RunRecord record = run();
   record.winner = 5;
