@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from kw_oracle.errors import OracleError, bad_problem, one_line, unsupported
+from kw_seeded import DrawnConstants, is_running
 
 _MODULE_PREFIX = "kw_problem_"
 _counter = itertools.count()
@@ -148,7 +149,12 @@ def constructor_arguments(problem: Problem, seed: int = 0) -> tuple[list, dict]:
     return _constructor_arguments(problem, given)
 
 
-def build_model(problem: Problem, weights_seed: int) -> torch.nn.Module:
+def build_model(problem: Problem, weights_seed: int, drawn_constants: bool = False) -> torch.nn.Module:
+    if drawn_constants:
+        with DrawnConstants(weights_seed, lambda name, _value, _count: is_running(name)) as drawn:
+            model = build_model(problem, weights_seed)
+            drawn.finish(model)
+        return model
     args, kwargs = constructor_arguments(problem, weights_seed)
     with blamed_on(problem, "Model()"):
         seed_everything(weights_seed)

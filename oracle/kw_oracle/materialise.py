@@ -17,7 +17,7 @@ from kw_oracle.storage import make_folder, write_tensors, write_text
 from kw_oracle.subject import Subject, blocks
 from kw_oracle.tensors import Arguments, copy_of
 from kw_oracle.ties import Choices
-from kw_oracle.weights import install_fresh
+from kw_oracle.weights import install_fresh, known_weights
 
 PRECISIONS = ("float32", "tf32", "bf16", "fp16")
 _PICKS = "the output depends on which of several equal values is picked"
@@ -135,10 +135,12 @@ def materialise(order: Order, progress) -> dict:
     start = time.monotonic()
     problem = load_problem(order.problem)
     folder = make_folder(order.folder)
-    subject = Subject(problem, order.weights_seed)
-    weights_used, notes = "given", []
+    subject = Subject(problem, order.weights_seed, drawn_constants=order.weights == "seeded")
+    weights_used, notes, known = order.weights, [], []
     if order.weights == "fresh":
         weights_used, notes = install_fresh(subject, order.weights_seed)
+    elif order.weights == "seeded":
+        known = known_weights(subject, order.weights_seed)
     given = subject.inputs(order.seed)
     progress(f"computing the reference for '{order.distribution}' inputs")
     outcome, used = _tamed(subject, given, order.distribution, order.seed)
@@ -152,7 +154,7 @@ def materialise(order: Order, progress) -> dict:
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,
-        "weights_used": weights_used, "weights_seed": order.weights_seed, "precision": order.precision,
+        "weights_used": weights_used, "known_weights": known, "weights_seed": order.weights_seed, "precision": order.precision,
         "scalars": {name: value + 0 for name, value in outcome.inputs.scalars().items()},
         "nonfinite": nonfinite, "ties": bool(ties), "notes": notes, "eager_seconds": outcome.eager_seconds,
     }

@@ -125,7 +125,7 @@ class Server:
             problem=fitting(request),
             seed=seed_field(request, "seed"),
             distribution=field(request, "distribution", str, "given", DISTRIBUTIONS),
-            weights=field(request, "weights", str, "given", ("given", "fresh")),
+            weights=field(request, "weights", str, "given", ("given", "fresh", "seeded")),
             weights_seed=seed_field(request, "weights_seed", 0),
             folder=field(request, "folder", str),
             precision=field(request, "precision", str, "float32", PRECISIONS),

@@ -43,9 +43,9 @@ def converted(tensor: torch.Tensor, types: dict) -> torch.Tensor:
 
 
 class Subject:
-    def __init__(self, problem: Problem, weights_seed: int = 0):
+    def __init__(self, problem: Problem, weights_seed: int = 0, drawn_constants: bool = False):
         self.problem = problem
-        self.model = build_model(problem, weights_seed)
+        self.model = build_model(problem, weights_seed, drawn_constants)
         self.entries = entries_of(problem, self.model)
 
     def inputs(self, seed: int) -> Arguments:

@@ -10,7 +10,9 @@ from kw_oracle.state import Entry
 from kw_oracle.structure import same_range, same_sign, structure_of
 from kw_oracle.subject import Subject
 from kw_oracle.tensors import copy_of, memory_of
+from kw_seeded import is_running
 
+_OTHER_SEED = 1
 _STAGES = ("", "same sign", "same range")
 _stage_of: dict[tuple[str, int], int] = {}
 
@@ -39,7 +41,7 @@ def _values_like(name: str, given: torch.Tensor, draw: torch.Generator) -> torch
 
 def _can_be_fresh(entry: Entry) -> bool:
     """Masks, tables and counters mean what they are: only parameters and running statistics change."""
-    running = entry.kind == "buffer" and entry.name.endswith(("running_mean", "running_var"))
+    running = entry.kind == "buffer" and is_running(entry.name)
     given = entry.get()
     return (entry.kind == "parameter" or running) and given.is_floating_point() and given.numel() > 0
 
@@ -99,3 +101,12 @@ def install_fresh(subject: Subject, weights_seed: int) -> tuple[str, list[str]]:
         return "given", ["fresh weights make the output NaN or infinite, so the weights are the module's own"]
     return f"fresh ({_STAGES[stage]})", [f"fresh weights keep the {_STAGES[stage].split()[1]} of the module's own: "
                                          "others make the output NaN or infinite"]
+
+
+def known_weights(subject: Subject, weights_seed: int) -> list[str]:
+    """Of a subject with drawn constants: which weights are the same under every seed all the same, such as an identity."""
+    own = {entry.name: copy_of(entry.get()) for entry in subject.entries if _can_be_fresh(entry)}
+    if not own:
+        return []
+    other = Subject(subject.problem, weights_seed + _OTHER_SEED, drawn_constants=True).state()
+    return [name for name, tensor in own.items() if name in other and torch.equal(tensor, other[name])]

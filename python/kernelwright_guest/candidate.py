@@ -7,6 +7,8 @@ import traceback
 
 import torch
 
+from kw_seeded import DrawnConstants, is_running
+
 _CUDA_SIGNS = ("no NVIDIA driver", "not compiled with CUDA", "CUDA driver", "CUDA error", "No CUDA GPUs", "CUDA is not available",
                "Torch not compiled")
 _MEMORY_SIGNS = ("not enough memory", "can't allocate memory", "Unable to allocate", "std::bad_alloc")
@@ -78,15 +80,21 @@ class Candidate:
             raise Fault("the file defines no class ModelNew", "define a class ModelNew(torch.nn.Module) with Model's arguments",
                         "compile_failed")
 
-    def build(self, seed):
-        """ModelNew as the problem builds Model: the same arguments, under the same seed."""
+    def build(self, seed, statistics=None):
+        """ModelNew as the problem builds Model: the same arguments, under the same seed. With `statistics`, the constants and sizes of Model's
+        running statistics, values are drawn in place of what it sets to constants."""
         constructor = self._call["constructor"]
         args = [value_of(tree) for tree in constructor["args"]]
         kwargs = {key: value_of(tree) for key, tree in constructor["kwargs"]}
         shown = one_line(", ".join([*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())]), 120)
         seed_everything(seed)
         try:
-            return self.module.ModelNew(*args, **kwargs).eval()
+            if statistics is None:
+                return self.module.ModelNew(*args, **kwargs).eval()
+            with DrawnConstants(seed, lambda name, value, count: is_running(name) or (value, count) in statistics) as drawn:
+                model = self.module.ModelNew(*args, **kwargs).eval()
+                drawn.finish(model)
+            return model
         except TypeError as error:
             if not line_of(self.path, error):
                 raise Fault(f"ModelNew({shown}) raised TypeError: {one_line(error)}",

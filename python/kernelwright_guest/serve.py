@@ -4,6 +4,7 @@ import copy
 import faulthandler
 import gc
 import json
+import math
 import os
 import shutil
 import socket
@@ -12,6 +13,8 @@ import time
 
 import torch
 from torch.utils import _pytree as pytree
+
+from kw_seeded import is_running
 
 from . import extensions, virtual_cuda
 from .candidate import Candidate, Fault, fault_of, one_line, seed_everything
@@ -48,7 +51,7 @@ class Guest:
         self._outputs = [each for each in self._described if each["kind"] == "output"]
         self._candidate = Candidate(spec["object"], self._python["call"])
         self._pristine = self._model = None
-        self._taken_away = self._watched = False
+        self._taken_away = self._watched = self._makes_its_own = False
         self._kept, self._before = {}, {}
         self._clock = time.perf_counter_ns
         self._device = self._is_own = None
@@ -95,7 +98,7 @@ class Guest:
     def prepare(self, order):
         begin = self._clock()
         if self._pristine is None:
-            self._pristine = self._candidate.build(order["weights_seed"])
+            self._build(order["weights_seed"], order["drawn_constants"])
             if not self._python["allow_torch"] and not self._taken_away:
                 self._taken_away = True
                 take_away(self._forbid, self._python["movement_is_work"], self._is_own)
@@ -104,11 +107,25 @@ class Guest:
         except Exception:  # noqa: BLE001: it holds what cannot be copied
             self._model = self._pristine
         weights = self._weights()
-        by_name = weights.keys() == self._model.state_dict().keys()
-        if by_name and weights:
+        if weights and not self._makes_its_own:
             self._install(weights)
-        return {"event": "prepared", "seconds": (self._clock() - begin) * 1e-9, "bytes": 0,
-                "seeded": bool(weights) and not by_name}
+        return {"event": "prepared", "seconds": (self._clock() - begin) * 1e-9, "bytes": 0, "seeded": bool(weights) and self._makes_its_own}
+
+    def _build(self, seed, drawn_constants):
+        def built(seed, drawn_constants):
+            return self._candidate.build(seed, self._statistics() if drawn_constants else None)
+
+        self._pristine = built(seed, drawn_constants)
+        described = [each for each in self._described if each["kind"] in ("parameter", "buffer")]
+        self._makes_its_own = drawn_constants or {each["name"] for each in described} != self._pristine.state_dict().keys()
+        if described and not self._makes_its_own and (packed := plain_tensors(self._pristine)):
+            other = plain_tensors(built(seed + 1, True))
+            self._makes_its_own = any(key not in other or not torch.equal(tensor, other[key]) for key, tensor in packed.items())
+
+    def _statistics(self):
+        """Running statistics begin as zeros and ones; a module may hold them under any name."""
+        return {(1.0 if each["name"].endswith("running_var") else 0.0, math.prod(each["shape"])) for each in self._described
+                if each["kind"] == "buffer" and is_running(each["name"])}
 
     def _install(self, weights):
         try:
@@ -188,6 +205,20 @@ class Guest:
                         "the output's shape and type are part of the answer", "wrong")
         leaf = leaf.detach()
         return leaf if leaf.is_contiguous() else leaf.contiguous()
+
+
+def plain_tensors(model):
+    """Tensors that a module holds beside its parameters and buffers, in memory of their own: no weights can be loaded into these."""
+    loaded = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
+    found = {}
+    for prefix, module in model.named_modules():
+        for key, value in vars(module).items():
+            if key in ("_parameters", "_buffers", "_modules"):
+                continue
+            for number, leaf in enumerate(pytree.tree_leaves(value)):
+                if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and leaf.untyped_storage().data_ptr() not in loaded:
+                    found[prefix, key, number] = leaf
+    return found
 
 
 def serve():

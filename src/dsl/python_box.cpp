@@ -78,7 +78,8 @@ Result<sandbox::Spec> python_box(const PythonBuild& build, const std::string& gp
   show_installation(box, program);
   show_packages(box, program.parent_path().parent_path(), build.allow_torch);
   box.read_only.push_back({fs::canonical(root / "python").string(), ""});
-  box.environment["PYTHONPATH"] = fs::canonical(root / "python").string();
+  box.read_only.push_back({fs::canonical(root / "oracle/kw_seeded").string(), ""});
+  box.environment["PYTHONPATH"] = fs::canonical(root / "python").string() + ":" + fs::canonical(root / "oracle").string();
   if (build.triton) {
     box.environment["KERNELWRIGHT_VGPU_LIBRARY"] = gpu_library;
     box.environment["TRITON_CACHE_DIR"] = (building ? build.folder : box.environment["HOME"]) + "/triton";

@@ -89,8 +89,8 @@ struct Session::State {
   std::vector<std::string> libraries;     // what the runner needs to start
   std::vector<std::string> opencl_files;  // the same of OpenCL, for kernels in it
   bool stopped = false;
-  Json python;                     // what a Python guest is told beside the spec; null for the runner
-  std::uint64_t weights_seed = 0;  // of the module that a Python guest stands in for
+  Json python;  // what a Python guest is told beside the spec; null for the runner
+  OwnWeights own_weights;
   std::map<int, std::vector<std::uint64_t>> guest_outputs, guest_outputs_before;  // where a Python guest's outputs are, by slot
   std::mt19937_64 tickets{std::random_device{}()};
   Clock::time_point sent_at, received_at;  // of the last order and of the last message
@@ -447,7 +447,7 @@ std::span<std::byte> Session::contents(std::size_t argument, int slot) {
   return {state_->contents + runner::data_offset(spec, argument, slot) + what.lead, what.bytes};
 }
 
-void Session::set_weights_seed(std::uint64_t seed) { state_->weights_seed = seed; }
+void Session::set_own_weights(OwnWeights own) { state_->own_weights = own; }
 
 Result<Answered<bool>> Session::launch(milliseconds deadline) {
   // Importing PyTorch takes seconds, many on a loaded machine.
@@ -475,7 +475,7 @@ Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   Json message{{"op", "prepare"}, {"ticket", ticket}};
   if (state_->options.python) {
-    message["weights_seed"] = state_->weights_seed;
+    message.update({{"weights_seed", state_->own_weights.seed}, {"drawn_constants", state_->own_weights.drawn_constants}});
     deadline += milliseconds(30000);  // it builds the module
   }
   if (auto failure = state_->order(message, deadline)) return Answered<PrepareReport>{{}, *failure};

@@ -76,10 +76,16 @@ struct GpuReport {
   std::string lines;  // JSON lines about launches and findings
 };
 
+// Of the weights that a ModelNew makes itself: their seed, and whether values are drawn in place of what it sets to constants.
+struct OwnWeights {
+  std::uint64_t seed = 0;
+  bool drawn_constants = false;
+};
+
 struct PrepareReport {
   double seconds = 0;
   double bytes = 0;
-  bool seeded = false;  // ModelNew made weights of its own under the seed: those of the set were not loaded
+  bool seeded = false;  // ModelNew makes weights of its own under the seed: those of the set were not loaded
   std::optional<GpuReport> gpu;
 };
 
@@ -118,7 +124,7 @@ class Session {
   std::span<std::byte> contents(std::size_t argument, int slot);
 
   // The seed that the module of the problem was built under: ModelNew is built under the same.
-  void set_weights_seed(std::uint64_t seed);
+  void set_own_weights(OwnWeights own);
 
   // Starts the process and loads the kernel, whose static constructors run then. Again after an end: another process.
   Result<Answered<bool>> launch(std::chrono::milliseconds deadline);

@@ -49,7 +49,7 @@ Status load_inputs(Session& session, const ProblemDescription& problem, const Te
 }
 
 Status load_weights(Session& session, const ProblemDescription& problem, const TensorSet& set) {
-  session.set_weights_seed(set.weights_seed);
+  session.set_own_weights({set.weights_seed, set.seeded_weights});
   for (std::size_t i = 0; i < problem.parameters.size(); ++i)
     KW_CHECK(copy_tensor(session, problem.inputs.size() + i, 0, problem.parameters[i], set.weights));
   return {};

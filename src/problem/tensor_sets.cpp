@@ -9,9 +9,9 @@
 namespace kw {
 namespace {
 
-std::string folder_name(const SetKind& kind) {
-  return fmt::format("{}-{}-{}", kind.distribution, kind.fresh_weights ? "fresh" : "given", kind.variant);
-}
+std::string_view weights_of(const SetKind& kind) { return kind.seeded_weights ? "seeded" : kind.fresh_weights ? "fresh" : "given"; }
+
+std::string folder_name(const SetKind& kind) { return fmt::format("{}-{}-{}", kind.distribution, weights_of(kind), kind.variant); }
 
 // SplitMix64: far apart seeds for the sets of one draw. Kept below 2^53 so that they survive JSON in any language.
 std::uint64_t derive_seed(std::uint64_t draw, std::uint64_t salt) {
@@ -36,8 +36,8 @@ Result<TensorSet> open_set(const fs::path& folder) {
   KW_TRY(SafetensorsFile weights, SafetensorsFile::open(folder / "weights.safetensors"));
   KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
   KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
-  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {},
-                {}, 0, 0,     0,      std::nullopt};
+  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {}, {}, 0,
+                0,  0, false, {},     std::nullopt};
   bool ties_are_there = false;
   KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
            set.distribution = json.at("distribution_used").get<std::string>();
@@ -45,6 +45,7 @@ Result<TensorSet> open_set(const fs::path& folder) {
            set.nonfinite = json.at("nonfinite").get<double>();
            set.eager_seconds = json.value("eager_seconds", 0.0);
            set.weights_seed = json.value("weights_seed", std::uint64_t{0});
+           set.known_weights = json.value("known_weights", std::vector<std::string>{});
            for (const auto& [name, value] : json.at("scalars").items())
              set.scalars[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
            ties_are_there = json.value("ties", false);
@@ -80,6 +81,10 @@ double bytes_below(const fs::path& folder) {
 
 }  // namespace
 
+std::string_view weights_of(const TensorSet& set) {
+  return weights_of(SetKind{set.distribution, set.fresh_weights, 0, set.seeded_weights});
+}
+
 const std::vector<SetKind>& verification_kinds() {
   static const std::vector<SetKind> kinds{{"given", false, 0},     {"nudged", false, 0}, {"given", true, 0}, {"mixed", true, 0},
                                           {"outlier", true, 0},    {"scaled", true, 0},  {"zeros", true, 0}, {"shifted", true, 0},
@@ -111,6 +116,7 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
   const auto finished = [&](TensorSet set) {
     set.seed = seed;
     set.fresh_weights = kind.fresh_weights;
+    set.seeded_weights = kind.seeded_weights;
     return set;
   };
   std::error_code ignored;
@@ -128,7 +134,7 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
   auto made = oracle.ask("materialise", {{"problem", source_.description.file},
                                          {"seed", seed},
                                          {"distribution", kind.distribution},
-                                         {"weights", kind.fresh_weights ? "fresh" : "given"},
+                                         {"weights", weights_of(kind)},
                                          {"weights_seed", derive_seed(draw, kind.fresh_weights ? salt_of(kind) + 7 : 7)},
                                          {"folder", aside.path().string()},
                                          {"precision", precision_}});

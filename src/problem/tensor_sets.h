@@ -22,14 +22,21 @@ struct TensorSet {
   double nonfinite = 0;      // share of the reference that is NaN or infinite
   double eager_seconds = 0;  // one call, roughly: for deadlines, not for speedups
   std::uint64_t weights_seed = 0;
-  std::optional<SafetensorsFile> ties;  // what positions are judged by, where values tie (verify/tied_positions.h)
+  bool seeded_weights = false;
+  std::vector<std::string> known_weights;  // of seeded ones: the same whatever the seed is
+  std::optional<SafetensorsFile> ties;     // what positions are judged by, where values tie (verify/tied_positions.h)
 };
+
+// What is said of a set's weights: given, fresh or seeded.
+std::string_view weights_of(const TensorSet& set);
 
 // What a set is: which inputs with which weights.
 struct SetKind {
   std::string distribution;
   bool fresh_weights = false;
   int variant = 0;  // sets of the same kind in one draw; those of one draw share their weights
+  // As the module initialises them, but with drawn values in place of constants: for a ModelNew that makes its own.
+  bool seeded_weights = false;
 };
 
 // The kinds that a verification goes through, the problem's own first.

@@ -47,7 +47,7 @@ struct OutputError {
 // One call that was compared with the reference.
 struct CheckResult {
   std::string distribution;
-  std::string weights;  // given or fresh
+  std::string weights;  // given, fresh or seeded
   std::uint64_t seed = 0;
   int threads = 0;
   bool passed = false;

@@ -69,7 +69,7 @@ Result<CheckOutcome> check_outputs(Session& session, const ProblemDescription& p
                                    const std::string& precision, const NearbyNoise& nearby, Compared compared) {
   CheckOutcome checked;
   checked.result.distribution = set.distribution;
-  checked.result.weights = set.fresh_weights ? "fresh" : "given";
+  checked.result.weights = weights_of(set);
   checked.result.seed = set.seed;
   const std::size_t first = problem.inputs.size() + problem.parameters.size();
   for (std::size_t i = 0; i < problem.outputs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/duration.h"
 #include "verify/check.h"
@@ -67,9 +68,15 @@ class Verifier {
 
     record_.verdict = Verdict::passed;
     for (const auto& sitting : sittings(options_)) {
-      KW_TRY(const bool goes_on, sit(sitting));
+      KW_TRY(bool goes_on, sit(sitting));
+      // Whether a ModelNew makes its own weights is known when it has been built, and it is built once in a process.
+      if (!goes_on && begins_anew_) {
+        begins_anew_ = false;
+        KW_TRY(goes_on, sit(sitting));
+      }
       if (!goes_on) break;
     }
+    if (weights_are_seeded_ && record_.verdict != Verdict::forbidden) look_at_seeded_weights();
     return finished();
   }
 
@@ -87,7 +94,10 @@ class Verifier {
     if (const auto it = sets_.find(kind); it != sets_.end()) return &it->second;
     say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
     SetKind wanted = verification_kinds()[kind];
-    if (weights_are_seeded_) wanted.fresh_weights = false;
+    if (weights_are_seeded_) {
+      wanted.fresh_weights = false;
+      wanted.seeded_weights = true;
+    }
     KW_TRY(TensorSet set, store_.get(draw_, wanted, oracle_));
     for (const auto& note : set.notes) remember_note(note);
     return &sets_.emplace(kind, std::move(set)).first->second;
@@ -118,8 +128,8 @@ class Verifier {
   }
 
   static std::string circumstances(const TensorSet& set, const Sitting& sitting) {
-    return fmt::format("inputs: {}, {} weights, {} thread{}", set.distribution, set.fresh_weights ? "fresh" : "given",
-                       sitting.threads, sitting.threads == 1 ? "" : "s");
+    return fmt::format("inputs: {}, {} weights, {} thread{}", set.distribution, weights_of(set), sitting.threads,
+                       sitting.threads == 1 ? "" : "s");
   }
 
   // One call on one set, prepared anew; false when the verdict is settled.
@@ -131,11 +141,14 @@ class Verifier {
     KW_TRY(auto prepared, session.prepare(deadline));
     if (!prepared.ok()) return settle(std::move(prepared.failure), set, sitting);
     if (prepared.value->seeded && !weights_are_seeded_) {
-      weights_are_seeded_ = true;
+      weights_are_seeded_ = begins_anew_ = true;
+      sets_.clear();
       remember_note(
-          "ModelNew's state_dict() has other keys than Model's: its weights come from the seed that Model was built under, and are "
-          "the "
-          "initial ones in every check");
+          "ModelNew makes weights of its own (its state_dict() has other keys than Model's, or it packs them when it is built): "
+          "they "
+          "come from the seed that Model was built under, with drawn values where constants would be, and are the same in every "
+          "check");
+      return false;
     }
     const int zero[] = {0};
     KW_TRY(auto called, session.call(zero, zero, true, deadline));
@@ -168,6 +181,35 @@ class Verifier {
       checked.diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", passed_before, passed_before == 1 ? "" : "s"));
     fail(checked.verdict, checked.diagnosis);
     return false;
+  }
+
+  // What a ModelNew does with weights that it makes itself shows only where their values are not known to its writer.
+  void look_at_seeded_weights() {
+    if (record_.verdict == Verdict::wrong || record_.verdict == Verdict::imprecise) {
+      record_.diagnosis.evidence.emplace_back(
+          "ModelNew makes its weights itself: Model's first parameter of n ones gets the same values as ModelNew's first one of n "
+          "ones, "
+          "and so on for the second, for zeros and for running statistics");
+      return;
+    }
+    if (record_.verdict != Verdict::passed) return;
+    std::vector<std::string> known;
+    for (const auto& [kind, set] : sets_) known = set.known_weights;
+    std::string what;
+    if (!known.empty())
+      what = fmt::format("'{}' of Model has the same values under every seed", fmt::join(known, "', '"));
+    else if (record_.checks.empty())
+      what = "with drawn weights no kind of inputs has a finite reference";
+    else
+      return;
+    fail(Verdict::mistrusted,
+         {"compare",
+          "whether ModelNew uses its weights cannot be told: " + what,
+          "",
+          {"its state_dict() has other keys than Model's, or it packs weights when it is built"},
+          "give ModelNew's parameters and buffers Model's names, and pack them in the first call: then others are "
+          "loaded for each check",
+          ""});
   }
 
   // What PyTorch did in a call of ModelNew; false when the verdict is settled.
@@ -262,6 +304,7 @@ class Verifier {
   std::uint64_t draw_ = 0;
   std::map<std::size_t, TensorSet> sets_;
   bool weights_are_seeded_ = false;  // ModelNew takes no weights: only the initial ones can be checked
+  bool begins_anew_ = false;         // the process had built it with other weights than are checked
   std::uint64_t last_fingerprint_ = 0;
   std::mt19937_64 random_{std::random_device{}()};
 };

@@ -98,8 +98,7 @@ class GpuVerifier {
 
   // False: the verdict is settled.
   bool settle(const Subject& subject, Verdict verdict, Diagnosis diagnosis, const TensorSet& set) {
-    diagnosis.evidence.push_back(
-        fmt::format("inputs: {}, {} weights, on a virtual GPU", set.distribution, set.fresh_weights ? "fresh" : "given"));
+    diagnosis.evidence.push_back(fmt::format("inputs: {}, {} weights, on a virtual GPU", set.distribution, weights_of(set)));
     if (!subject.reduced.empty()) diagnosis.evidence.push_back(fmt::format("at reduced shapes: {}", subject.reduced));
     if (const std::size_t before = record_.checks.size(); before > 0 && diagnosis.stage != "compare")
       diagnosis.evidence.push_back(fmt::format("{} earlier check{} passed", before, before == 1 ? "" : "s"));
