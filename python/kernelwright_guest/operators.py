@@ -66,7 +66,7 @@ def own_operators(folder):
 
 def take_away(report, movement_is_work, is_own):
     """From here on every operator that does work calls `report` with its name, on all threads; the candidate's own stay. It cannot be undone:
-    nothing refers to the registrations any more, and PyTorch's own kernels cannot be reached below them."""
+    nothing refers to the registrations any more. PyTorch's own kernels below them are confine.py's matter."""
     registrations = torch._C._dispatch_get_registrations_for_dispatch_key
     for key in (*_COMPUTING_KEYS, *_OTHER_LAYOUTS, "CompositeImplicitAutograd"):
         for name in registrations(key):

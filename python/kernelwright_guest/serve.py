@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -18,6 +19,7 @@ from kw_seeded import is_running
 
 from . import extensions, virtual_cuda
 from .candidate import Candidate, Fault, fault_of, one_line, seed_everything
+from .confine import Blank
 from .memory import Buffers
 from .operators import Watch, line_in, own_operators, take_away
 
@@ -54,7 +56,7 @@ class Guest:
         self._taken_away = self._watched = self._makes_its_own = False
         self._kept, self._before = {}, {}
         self._clock = time.perf_counter_ns
-        self._device = self._is_own = None
+        self._device = self._is_own = self._blank = None
 
     def addresses(self):
         return self._buffers.regions
@@ -63,6 +65,9 @@ class Guest:
         if self._python["triton"]:
             self._device = virtual_cuda.activate(self._python)
         extensions.import_only(self._python["extensions"])
+        if self._python["blank"]:
+            faulthandler.register(signal.SIGTRAP, chain=True)
+            self._blank = Blank(self._python["blank"], writes=self._python["triton"])
         if not self._python["allow_torch"]:
             sys.addaudithook(self._no_way_around_pytorch())
         self._is_own = own_operators(self._python["extensions"])
@@ -102,6 +107,8 @@ class Guest:
             if not self._python["allow_torch"] and not self._taken_away:
                 self._taken_away = True
                 take_away(self._forbid, self._python["movement_is_work"], self._is_own)
+                if self._blank is not None:
+                    self._blank.put_in_place()
         try:  # what a module packs at its first call belongs to the weights that it had then
             self._model = copy.deepcopy(self._pristine)
         except Exception:  # noqa: BLE001: it holds what cannot be copied

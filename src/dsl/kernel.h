@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "dsl/torch_blank.h"
 #include "opencl/launch_plan.h"
 #include "record/problem.h"
 #include "record/verdict.h"
@@ -60,7 +61,8 @@ struct PythonBuild {
   std::string file;    // as the user calls it
   bool triton = false;
   bool allow_torch = false;
-  bool movement_is_work = false;  // the problem only moves data, so that PyTorch's copies would be all of it
+  bool movement_is_work = false;      // the problem only moves data, so that PyTorch's copies would be all of it
+  std::optional<BlankTorch> blank{};  // PyTorch's code without its kernels, for when it may not do the work
 };
 
 // What goes with a kernel in OpenCL C, whose object is a program's binary.

@@ -12,6 +12,7 @@
 #include "dsl/elf_symbols.h"
 #include "dsl/python_box.h"
 #include "dsl/python_guest.h"
+#include "dsl/torch_blank.h"
 #include "problem/oracle_client.h"
 #include "problem/problem_source.h"
 #include "vgpu/gpu_sheet.h"
@@ -124,6 +125,13 @@ Result<CompileOutcome> compile_kernelbench(const ProblemDescription& problem, co
   build.allow_torch = options.allow_torch;
   build.movement_is_work = only_moves_data(problem);
   CompiledKernel kernel;
+  if (!build.allow_torch) {
+    KW_TRY(build.blank, blank_torch());
+    if (!build.blank)
+      kernel.notes.emplace_back(
+          "PyTorch's library has no table of symbols: its kernels below the dispatcher are refused by link, but were not taken out "
+          "of memory");
+  }
   std::optional<SessionGpu> gpu;
   if (build.triton) {
     KW_TRY(const vgpu::GpuSheet sheet,
@@ -183,7 +191,7 @@ Result<CompileOutcome> compile_kernelbench(const ProblemDescription& problem, co
   kernel.has_prepare = true;
   kernel.python = std::move(build);
   auto notes = read_fields("outcome.json", [&] { return first_look_notes(*told); });
-  if (notes) kernel.notes = std::move(*notes);
+  if (notes) kernel.notes.insert(kernel.notes.end(), notes->begin(), notes->end());
   CompileOutcome compiled;
   compiled.verdict = Verdict::passed;
   compiled.kernel = std::move(kernel);

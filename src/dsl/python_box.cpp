@@ -85,6 +85,7 @@ Result<sandbox::Spec> python_box(const PythonBuild& build, const std::string& gp
     box.environment["TRITON_CACHE_DIR"] = (building ? build.folder : box.environment["HOME"]) + "/triton";
     box.read_only.push_back({gpu_library, ""});
   }
+  if (build.blank) box.read_only.push_back({build.blank->code.string(), ""});
   (building ? box.read_write : box.read_only).push_back({build.folder, ""});
   box.folder = build.folder;
   box.dev_null = true;

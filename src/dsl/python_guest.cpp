@@ -1,10 +1,23 @@
 #include "dsl/python_guest.h"
 
+#include <csignal>
 #include <regex>
 
 #include <fmt/format.h>
 
 namespace kw {
+
+namespace {
+
+Json blank_section(const PythonBuild& build) {
+  if (!build.blank) return nullptr;
+  return {{"library", build.blank->library.string()},
+          {"code", build.blank->code.string()},
+          {"address", build.blank->address},
+          {"bytes", build.blank->bytes}};
+}
+
+}  // namespace
 
 Json python_section(const ProblemDescription& problem, const PythonBuild& build, const std::optional<SessionGpu>& gpu) {
   Json arguments = Json::array();
@@ -15,6 +28,7 @@ Json python_section(const ProblemDescription& problem, const PythonBuild& build,
           {"triton", build.triton},
           {"allow_torch", build.allow_torch},
           {"movement_is_work", build.movement_is_work},
+          {"blank", blank_section(build)},
           {"extensions", build.folder + "/extensions"},
           {"triton_cache", build.folder + "/triton"},
           {"gpu", gpu ? gpu->build.gpu : ""},
@@ -48,10 +62,27 @@ RunFailure failure_from_operator(const Json& message, const std::string& stage) 
   return failure;
 }
 
-void explain_python_end(RunFailure& failure, const std::string& file) {
+std::optional<RunFailure> failure_from_maps(const std::optional<PythonBuild>& build, int process) {
+  if (!build || !build->blank) return std::nullopt;
+  const std::string objection = executable_objection(process, *build->blank);
+  if (objection.empty()) return std::nullopt;
+  RunFailure failure;
+  failure.verdict = Verdict::mistrusted;
+  failure.diagnosis = {"prepare", "the process is not as it was made: " + objection,       "",
+                       {},        "leave the memory of the process to PyTorch and Python", ""};
+  return failure;
+}
+
+void explain_python_end(RunFailure& failure, const std::string& file, int signal) {
   static const std::regex line(R"re(File "[^"]*candidate\.py", line (\d+))re");
   std::smatch found;
   auto& diagnosis = failure.diagnosis;
+  if (signal == SIGTRAP) {
+    failure.verdict = Verdict::forbidden;
+    diagnosis.summary = "native code of the candidate runs a kernel of PyTorch's below its dispatcher";
+    diagnosis.hint = "compute it in a kernel of your own, or say --allow-torch: the verdict then tells what PyTorch did";
+    diagnosis.evidence.clear();
+  }
   if (std::regex_search(failure.errors, found, line)) diagnosis.place = fmt::format("{}:{}", file, found[1].str());
   if (failure.errors.find("Fatal Python error: Segmentation fault") == std::string::npos) return;
   diagnosis.evidence.clear();

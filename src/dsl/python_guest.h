@@ -12,8 +12,11 @@ Json python_section(const ProblemDescription& problem, const PythonBuild& build,
 RunFailure failure_from_fault(const Json& message, const std::string& stage);
 RunFailure failure_from_operator(const Json& message, const std::string& stage);
 
+// From what the built module's process can execute, as the system tells it; nothing where that is what it should be.
+std::optional<RunFailure> failure_from_maps(const std::optional<PythonBuild>& build, int process);
+
 // Adds the line of the candidate, where Python could still print it, and what a crash means for it.
-void explain_python_end(RunFailure& failure, const std::string& file);
+void explain_python_end(RunFailure& failure, const std::string& file, int signal = 0);
 
 Result<WatchedCall> watched_call(const Json& message);
 

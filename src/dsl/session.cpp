@@ -233,7 +233,7 @@ struct Session::State {
     if (!outcome) return {Verdict::mistrusted, {stage, outcome.error().message, "", {}, outcome.error().hint, ""}, {}, ""};
     if (late) outcome->timed_out = true;
     RunFailure failure = failure_from_end(*outcome, stage, deadline_seconds);
-    if (options.python) explain_python_end(failure, options.python->file);
+    if (options.python) explain_python_end(failure, options.python->file, outcome->signal);
     return failure;
   }
 
@@ -473,18 +473,19 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
 
 Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
-  Json message{{"op", "prepare"}, {"ticket", ticket}};
+  Json seen, message{{"op", "prepare"}, {"ticket", ticket}};
   if (state_->options.python) {
     message.update({{"weights_seed", state_->own_weights.seed}, {"drawn_constants", state_->own_weights.drawn_constants}});
     deadline += milliseconds(30000);  // it builds the module
   }
   if (auto failure = state_->order(message, deadline)) return Answered<PrepareReport>{{}, *failure};
-  Json seen;
   auto answered = state_->await<PrepareReport>("prepared", "prepare", deadline, ticket, [&](const Json& message) {
     if (message.contains("gpu")) seen = message.at("gpu");
     return PrepareReport{
         message.at("seconds").get<double>(), message.at("bytes").get<double>(), message.value("seeded", false), {}};
   });
+  if (const auto failure = answered.ok() ? failure_from_maps(state_->options.python, state_->runner_pid) : std::nullopt)
+    return Answered<PrepareReport>{{}, *failure};
   if (answered.ok() && !seen.is_null()) {
     state_->freeze();
     KW_TRY(answered.value->gpu, state_->gpu_report(seen));
