@@ -22,7 +22,8 @@ KW_CUDART int kw_vgpu_configure(const char* gpu, int checks, int counters, int t
   return runtime.configure(settings);
 }
 
-KW_CUDART int kw_vgpu_host(const char* gpu, int checks, int counters, int threads, double deadline_seconds, const char* facts) {
+KW_CUDART int kw_vgpu_host(const char* gpu, int checks, int counters, int threads, double deadline_seconds, const char* facts,
+                           unsigned long long seed) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex());
   const int code = kw_vgpu_configure(gpu, checks, counters, threads, deadline_seconds);
@@ -32,6 +33,7 @@ KW_CUDART int kw_vgpu_host(const char* gpu, int checks, int counters, int thread
     if (!read) return kInvalidValue;
     runtime.know(std::move(*read));
   }
+  runtime.device().mutable_options().seed = seed;
   runtime.device().start_threads();
   runtime.device().keep_from_host();
   runtime.device().close_memory();

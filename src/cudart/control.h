@@ -11,9 +11,11 @@ extern "C" {
 // go only to the report.
 int kw_vgpu_configure(const char* gpu, int checks, int counters, int threads, double deadline_seconds);
 
-// The same for a host that will let a stranger's code in: `facts` is JSON of what ptxas said, as in settings.h, or null. Threads
-// are started now, and device memory is closed to code of the host outside of calls of the runtime.
-int kw_vgpu_host(const char* gpu, int checks, int counters, int threads, double deadline_seconds, const char* facts);
+// The same for a host that will let a stranger's code in: `facts` is JSON of what ptxas said, as in settings.h, or null; `seed` is
+// of what no GPU promises, as in vgpu/surroundings.h. Threads are started now, and device memory is closed to code of the host
+// outside of calls of the runtime.
+int kw_vgpu_host(const char* gpu, int checks, int counters, int threads, double deadline_seconds, const char* facts,
+                 unsigned long long seed);
 
 // From now on a launch begins no further block after so many seconds, and its report says how many of how many ran; 0: all of
 // them, as ever. Cooperative launches are never cut: their blocks wait for each other.

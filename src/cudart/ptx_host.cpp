@@ -69,6 +69,7 @@ Result<kw_vgpu_device*> open_device(const char* gpu, const char* report_file) {
   KW_CHECK(opened->log.open(settings));
   vgpu::DeviceOptions options;
   options.limits = vgpu::limits_of(opened->sheet);
+  KW_TRY(options.seed, seed_from_environment());
   opened->device = std::make_unique<vgpu::Device>(options);
   opened->device->set_printf_sink([device = opened.get()](std::string_view text) { device->printed += text; });
   return opened.release();

@@ -60,6 +60,7 @@ Code Runtime::start() {
   options.counters = settings_->counters;
   options.threads = settings_->threads;
   options.launch_deadline_seconds = settings_->deadline_seconds;
+  options.seed = settings_->seed;
   device_ = std::make_unique<vgpu::Device>(options);
   device_->set_printf_sink([](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   return start_code_ = kSuccess;

@@ -29,7 +29,7 @@ Status read_number(const char* name, Number& value) {
   if (text.empty()) return {};
   Number read{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
-  if (error != std::errc() || end != text.data() + text.size() || read < 0)
+  if (error != std::errc() || end != text.data() + text.size() || read < Number{})
     return bad_input(std::string(name) + " is '" + text + "'", "set it to a number, 0 or more");
   value = read;
   return {};
@@ -46,12 +46,19 @@ Result<Settings> settings_from_environment() {
   KW_CHECK(read_switch("KERNELWRIGHT_VGPU_QUIET", settings.quiet));
   KW_CHECK(read_number("KERNELWRIGHT_VGPU_THREADS", settings.threads));
   KW_CHECK(read_number("KERNELWRIGHT_VGPU_DEADLINE", settings.deadline_seconds));
+  KW_TRY(settings.seed, seed_from_environment());
   settings.report_file = setting_named("KERNELWRIGHT_VGPU_REPORT");
   if (const std::string file = setting_named("KERNELWRIGHT_VGPU_FACTS"); !file.empty()) {
     KW_TRY(const std::string text, read_file(file));
     KW_TRY(settings.facts, facts_from_text(text, file));
   }
   return settings;
+}
+
+Result<std::uint64_t> seed_from_environment() {
+  std::uint64_t seed = 0;
+  KW_CHECK(read_number("KERNELWRIGHT_VGPU_SEED", seed));
+  return seed;
 }
 
 Result<std::map<std::string, CompiledFacts>> facts_from_text(std::string_view text, std::string_view what) {

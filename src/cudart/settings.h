@@ -21,6 +21,7 @@ struct Settings {
   bool counters = true;         // KERNELWRIGHT_VGPU_COUNTERS=0
   int threads = 0;              // KERNELWRIGHT_VGPU_THREADS
   double deadline_seconds = 0;  // KERNELWRIGHT_VGPU_DEADLINE, of one launch
+  std::uint64_t seed = 0;       // KERNELWRIGHT_VGPU_SEED, of what no GPU promises (vgpu/surroundings.h)
   bool quiet = false;           // KERNELWRIGHT_VGPU_QUIET=1: no findings on standard error
   std::string report_file;      // KERNELWRIGHT_VGPU_REPORT: JSON lines
   std::map<std::string, CompiledFacts>
@@ -28,6 +29,7 @@ struct Settings {
 };
 
 Result<Settings> settings_from_environment();
+Result<std::uint64_t> seed_from_environment();
 
 // {"kernel": {"registers": 32, "spill_bytes": 0}}; `what` names the text in errors.
 Result<std::map<std::string, CompiledFacts>> facts_from_text(std::string_view text, std::string_view what);

@@ -418,11 +418,7 @@ Result<Session> Session::create(const ProblemDescription& problem, const Compile
   spec.slots = state->options.slots;
   spec.out_slots = state->options.out_slots;
   for (const auto* argument : problem.arguments()) spec.arguments.push_back(argument_of(*argument, state->options.placement));
-  if (const auto& gpu = state->options.gpu)
-    spec.gpu = {gpu->build.library,  gpu->build.gpu.ends_with(".json") ? fs::absolute(gpu->build.gpu).string() : gpu->build.gpu,
-                gpu->checks,         gpu->counters,
-                spec.threads,        gpu->launch_seconds,
-                gpu->sample_seconds, gpu->build.facts};
+  if (const auto& gpu = state->options.gpu) spec.gpu = virtual_gpu_spec(*gpu, spec.threads);
   if (const auto& device = state->options.device) {
     if (!kernel.gpu || kernel.gpu->device_object.empty())
       return internal_error(fmt::format("the kernel was not built for {}", device->gpu.name));

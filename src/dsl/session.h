@@ -26,6 +26,7 @@ struct SessionGpu {
   bool counters = false;
   double launch_seconds = 0;  // that a launch may take; 0: no limit of its own
   double sample_seconds = 0;  // after which a launch begins no further block; 0: all blocks run
+  std::uint64_t seed = 0;  // of what no GPU promises: what unwritten memory holds, where blocks run, which of them a sample takes
 };
 
 // The machine's own GPU for a session that times: the kernel's object is then the one that was linked for it.

@@ -57,10 +57,25 @@ Result<sandbox::Spec> runner_box(const runner::Spec& spec, const SessionOptions&
   return box;
 }
 
+runner::GpuSpec virtual_gpu_spec(const SessionGpu& gpu, int threads) {
+  runner::GpuSpec spec;
+  spec.library = gpu.build.library;
+  spec.gpu = gpu.build.gpu.ends_with(".json") ? fs::absolute(gpu.build.gpu).string() : gpu.build.gpu;
+  spec.checks = gpu.checks;
+  spec.counters = gpu.counters;
+  spec.threads = threads;
+  spec.launch_seconds = gpu.launch_seconds;
+  spec.sample_seconds = gpu.sample_seconds;
+  spec.facts = gpu.build.facts;
+  spec.seed = gpu.seed;
+  return spec;
+}
+
 Result<sandbox::Spec> guest_box(const SessionOptions& options) {
   KW_TRY(sandbox::Spec box, python_box(*options.python, options.gpu ? options.gpu->build.library : "", PythonLife::serving));
   // What was never written holds no earlier output. Timed calls go without, as the baseline's do.
   if (options.passive_waits) box.environment["MALLOC_PERTURB_"] = "165";
+  if (options.gpu) box.environment["KERNELWRIGHT_VGPU_SEED"] = std::to_string(options.gpu->seed);
   return box;
 }
 

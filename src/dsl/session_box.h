@@ -1,4 +1,5 @@
-// What a session's process may see and use, but for descriptors, time and memory: the runner's box, and a Python guest's.
+// What a session's process may see and use, but for descriptors, time and memory: the runner's box, a Python guest's, and the
+// virtual GPU in it.
 #pragma once
 
 #include "dsl/session.h"
@@ -11,5 +12,6 @@ namespace kw {
 Result<sandbox::Spec> runner_box(const runner::Spec& spec, const SessionOptions& options, std::vector<std::string>& libraries,
                                  const std::vector<std::string>& opencl_files);
 Result<sandbox::Spec> guest_box(const SessionOptions& options);
+runner::GpuSpec virtual_gpu_spec(const SessionGpu& gpu, int threads);
 
 }  // namespace kw

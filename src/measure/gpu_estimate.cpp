@@ -32,9 +32,7 @@ LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& fac
   shape.registers = launch.registers;
   shape.shared = launch.dynamic_shared + launch.static_shared;
   shape.tensor_kind = launch.tensor_kind;
-  vgpu::LineCounters counters = launch.report.counters;
-  const bool sampled = launch.report.sampled() && launch.report.blocks_run > 0;
-  if (sampled) counters.scale(static_cast<double>(launch.report.blocks) / static_cast<double>(launch.report.blocks_run));
+  const vgpu::LineCounters& counters = launch.report.counters;
   const vgpu::Estimate estimate = vgpu::estimate_launch(sheet, counters, shape);
   LaunchEstimate one;
   one.kernel = demangled(launch.kernel);
@@ -51,7 +49,7 @@ LaunchEstimate launch_estimate(const vgpu::LaunchRecord& launch, const Json& fac
   one.waves = estimate.waves;
   for (const auto& each : estimate.resources) one.resources.push_back({each.resource, each.seconds, each.share});
   one.notes = estimate.notes;
-  if (sampled) one.notes.push_back(fmt::format("counted on {} of its {} blocks", launch.report.blocks_run, launch.report.blocks));
+  if (launch.report.sampled()) one.notes.push_back(fmt::format("counted on {} of its {} blocks", launch.report.blocks_run, launch.report.blocks));
   one.counters = counters;
   return one;
 }

@@ -6,7 +6,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Role,
                              {{Role::input, "input"}, {Role::weight, "weight"}, {Role::output, "output"}, {Role::scalar, "scalar"}})
 
 KW_JSON_FIELDS(Argument, name, role, bytes, region, lead, poison)
-KW_JSON_FIELDS(GpuSpec, library, gpu, checks, counters, threads, launch_seconds, sample_seconds, facts, real, device, flush_bytes)
+KW_JSON_FIELDS(GpuSpec, library, gpu, checks, counters, threads, launch_seconds, sample_seconds, facts, seed, real, device,
+               flush_bytes)
 KW_JSON_FIELDS(Spec, object, threads, has_prepare, guarded, shared_inputs, slots, out_slots, arguments, gpu, opencl)
 
 namespace {

@@ -42,6 +42,7 @@ struct GpuSpec {
   double launch_seconds = 0;  // that a launch may take
   double sample_seconds = 0;  // after which a launch begins no further block; 0: all run
   std::string facts;          // of ptxas, as JSON
+  std::uint64_t seed = 0;     // of what no GPU promises: what unwritten memory holds, where blocks run
 
   bool real = false;              // what is above, but for the library, is then of no account
   int device = 0;                 // by the runtime's count

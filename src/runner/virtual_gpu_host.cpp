@@ -9,7 +9,7 @@ struct Traffic {
 };
 
 struct ControlFunctions {
-  int (*host)(const char*, int, int, int, double, const char*) = nullptr;
+  int (*host)(const char*, int, int, int, double, const char*, unsigned long long) = nullptr;
   void (*sample)(double) = nullptr;
   void* (*allocate)(const char*, std::size_t, int) = nullptr;
   void (*put)(void*, const void*, std::size_t) = nullptr;
@@ -29,7 +29,7 @@ class VirtualGpuHost final : public GpuHost {
   Status start() {
     const GpuSpec& gpu = spec_.gpu;
     if (const int code = functions_.host(gpu.gpu.c_str(), gpu.checks ? 1 : 0, gpu.counters ? 1 : 0, gpu.threads, gpu.launch_seconds,
-                                         gpu.facts.c_str());
+                                         gpu.facts.c_str(), gpu.seed);
         code != 0)
       return internal_error("the virtual GPU '" + gpu.gpu + "' does not start: " + functions_.error_name(code));
     for (const Argument& argument : spec_.arguments) {

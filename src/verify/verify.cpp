@@ -115,7 +115,8 @@ class Verifier {
     options.placement = sitting.placement;
     options.passive_waits = true;
     const auto& kernel = *candidate_.kernel();
-    if (kernel.python && kernel.gpu) options.gpu = SessionGpu{*kernel.gpu, true, false, 0};
+    if (kernel.python && kernel.gpu)
+      options.gpu = SessionGpu{*kernel.gpu, true, false, 0, 0, draw_ + static_cast<std::uint64_t>(sitting.threads)};
     return options;
   }
 

@@ -12,6 +12,7 @@
 #include "verify/check.h"
 #include "verify/gpu_findings.h"
 #include "vgpu/gpu_sheet.h"
+#include "vgpu/surroundings.h"
 
 namespace kw {
 namespace {
@@ -184,7 +185,8 @@ class GpuVerifier {
     session_options.cores = options_.cores;
     session_options.passive_waits = true;
     session_options.gpu =
-        SessionGpu{*kernel.gpu, manner.checks, manner.checks && options_.gpu_counters, call_seconds(), manner.sample_seconds};
+        SessionGpu{*kernel.gpu,           manner.checks,        manner.checks && options_.gpu_counters, call_seconds(),
+                   manner.sample_seconds, vgpu::mixed(draw_, sessions_++)};
     KW_TRY(Session session, Session::create(subject.problem, kernel, session_options));
     KW_TRY(const auto launched, session.launch(deadline()));
     if (!launched.ok()) fail(launched.failure.verdict, launched.failure.diagnosis);
@@ -349,6 +351,7 @@ class GpuVerifier {
   VerdictRecord record_;
   std::uint64_t draw_ = 0;
   std::string counted_;
+  std::uint64_t sessions_ = 0;
   std::size_t kinds_tried_ = 0;       // in the session before
   std::vector<std::string> pending_;  // notes on the call under way
   GpuSample sample_;                  // of the last call

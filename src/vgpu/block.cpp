@@ -1,8 +1,6 @@
 // Blocks: their warps take turns; what they wait for, and what happens when nothing goes on.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include <algorithm>
 #include <bit>
 
@@ -61,7 +59,7 @@ void make_warp(Block& block, Worker& worker, int index) {
       {Special::nctaid_z, launch.grid.z},
       {Special::nwarpid, launch.warps},
       {Special::nsmid, static_cast<std::uint32_t>(launch.options.limits.sm_count)},
-      {Special::gridid, static_cast<std::uint32_t>(launch.id)},
+      {Special::gridid, static_cast<std::uint32_t>(mixed(launch.options.seed, 0) % 0xffffff + launch.id)},
       {Special::dynamic_smem, launch.dynamic_shared},
       {Special::total_smem, launch.shared_bytes},
       {Special::zero, 0},
@@ -107,21 +105,19 @@ void Block::start(std::uint64_t linear_index) {
   fence_epoch = 0;
   last_acquire = 0;
   own_cluster = Cluster{};
-  if (launch->options.checks) {
-    shadow.start_block(shared_bytes, static_cast<int>(launch->warps));
-    // Large and of both signs: a value that a kernel uses without having written it shows.
-    std::memset(shared, linear % 2 == 0 ? 0x7f : 0xfe, shared_bytes);
-  }
+  fill = fill_of(launch->options.seed, launch->id, linear);
+  vgpu::fill(shared, shared_bytes, fill);
+  if (launch->options.checks) shadow.start_block(shared_bytes, static_cast<int>(launch->warps));
   if (launch->options.counters) l1.clear();
   const Dim3 c = launch->cluster;
   const Dim3 in_cluster{index.x % c.x, index.y % c.y, index.z % c.z};
   cluster_rank = in_cluster.x + c.x * (in_cluster.y + c.y * in_cluster.z);
+  const std::uint32_t multiprocessor = multiprocessor_of(launch->seed, linear, launch->options.limits.sm_count);
   for (const auto& warp : warps) {
     fill_special(*warp, Special::ctaid_x, index.x);
     fill_special(*warp, Special::ctaid_y, index.y);
     fill_special(*warp, Special::ctaid_z, index.z);
-    fill_special(*warp, Special::smid,
-                 static_cast<std::uint32_t>(linear % static_cast<std::uint64_t>(launch->options.limits.sm_count)));
+    fill_special(*warp, Special::smid, multiprocessor);
     fill_special(*warp, Special::clusterid_x, index.x / c.x);
     fill_special(*warp, Special::clusterid_y, index.y / c.y);
     fill_special(*warp, Special::clusterid_z, index.z / c.z);

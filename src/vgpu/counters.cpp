@@ -30,6 +30,11 @@ void LineCounters::scale(double by) {
   *this = std::bit_cast<LineCounters>(numbers);
 }
 
+void Counters::scale_all(double by) {
+  scale(by);
+  for (auto& [place, line] : lines) line.scale(by);
+}
+
 namespace {
 
 void count_line(Warp& warp, LineCounters& counters, std::uint64_t line, unsigned sectors, bool writes) {

@@ -42,6 +42,8 @@ struct Counters : LineCounters {
   // (file, line) of the source; line 0 where there is no -lineinfo.
   std::map<std::pair<std::string, int>, LineCounters> lines;
   std::uint64_t blocks = 0, warps = 0, threads = 0;
+
+  void scale_all(double by);  // the lines too
 };
 
 }  // namespace kw::vgpu

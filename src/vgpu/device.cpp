@@ -14,6 +14,7 @@
 #include "vgpu/launch_counters.h"
 #include "vgpu/ptx_parser.h"
 #include "vgpu/scheduler.h"
+#include "vgpu/surroundings.h"
 
 namespace kw::vgpu {
 
@@ -27,7 +28,7 @@ struct Device::Impl {
   std::vector<std::unique_ptr<Module>> modules;
   std::function<void(std::string_view)> print;
   std::size_t heap_limit = 8u << 20;
-  std::uint64_t launches = 0;
+  std::uint64_t launches = 0, allocations = 0;
   std::uint64_t l2_bytes = 0;
 
   Status place_variables(Module& module);
@@ -37,7 +38,9 @@ struct Device::Impl {
 namespace {
 
 constexpr std::uint32_t kMostLocal = 1u << 19;
-constexpr std::uint64_t kLaunchTags = 4095;       // launches that shadows can tell apart: 12 bits, and 0 is nobody
+constexpr std::uint64_t kLaunchTags = 4095;  // launches that shadows can tell apart: 12 bits, and 0 is nobody
+constexpr std::size_t kMostFilled = std::size_t{256}
+                                    << 20;        // of an allocation: pages of a large pool that nobody uses cost nothing
 constexpr std::uint32_t kRecursiveStack = 16384;  // of a thread, where the depth of calls is not known
 
 int host_threads(const DeviceOptions& options) {
@@ -186,7 +189,9 @@ Status Device::unload(const Module& module) {
 }
 
 Result<std::byte*> Device::allocate(std::size_t bytes, std::string name, bool read_only) {
-  return impl_->memory.allocate(bytes, std::move(name), impl_->options.limits.global_bytes, read_only);
+  KW_TRY(std::byte * place, impl_->memory.allocate(bytes, std::move(name), impl_->options.limits.global_bytes, read_only));
+  fill(place, std::min(bytes, kMostFilled), fill_of(impl_->options.seed, ++impl_->allocations, 0));
+  return place;
 }
 void Device::forget_writes(const void* pointer) { impl_->memory.forget_writes(pointer); }
 std::size_t Device::unwritten(const void* pointer) const { return impl_->memory.unwritten(pointer); }
@@ -308,6 +313,7 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   launch.print = impl_->print;
   launch.heap_limit = impl_->heap_limit;
   launch.id = ++impl_->launches;
+  launch.seed = mixed(options.seed, launch.id);
   launch.tag = static_cast<std::uint16_t>(launch.id % kLaunchTags + 1);
   if (launch.id % kLaunchTags == 0) impl_->memory.forget_accesses();
   if (options.counters && impl_->l2_bytes != options.limits.l2_bytes) {
@@ -318,6 +324,7 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   }
   launch.l2 = &impl_->l2;
   const std::uint64_t teams = launch.block_count / (static_cast<std::uint64_t>(cluster.x) * cluster.y * cluster.z);
+  launch.order = TeamOrder(launch.seed, teams);
   const int threads = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(host_threads(options)), teams));
   launch.single_thread = threads == 1;
   launch.start = std::chrono::steady_clock::now();
@@ -337,10 +344,11 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   launch.grid_workspace.assign(4, RegisterChunk{});
   KW_CHECK(impl_->memory.adopt(launch.grid_workspace.data(), launch.grid_workspace.size() * sizeof(RegisterChunk),
                                "the grid's barrier"));
-  std::vector<Worker> workers(static_cast<std::size_t>(threads));
-  for (Worker& worker : workers) {
-    worker.launch = &launch;
-    if (options.counters) {
+  std::vector<Worker> in_order(static_cast<std::size_t>(threads)), spread(launch.is_sample ? in_order.size() : 1);
+  for (std::vector<Worker>* workers : {&in_order, &spread}) {
+    for (Worker& worker : *workers) {
+      worker.launch = &launch;
+      if (!options.counters) continue;
       worker.counts.resize(module.code.size());
       worker.slots.resize(module.slots + 1);
     }
@@ -349,7 +357,8 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
   std::atomic<bool> out_of_memory{false};
   impl_->pool.run(threads, [&](int number) {
     try {
-      run_blocks(launch, workers[static_cast<std::size_t>(number)], resident);
+      const auto own = static_cast<std::size_t>(number);
+      run_blocks(launch, in_order[own], spread[launch.is_sample ? own : 0], resident);
     } catch (const std::bad_alloc&) {
       out_of_memory = launch.stop = true;
     }
@@ -360,12 +369,13 @@ Result<LaunchReport> Device::launch(const Function& function, Dim3 grid, Dim3 bl
     return bad_input(fmt::format("the machine has not enough memory to run '{}'", function.name), "use smaller blocks");
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - launch.start).count();
   report.blocks = launch.block_count;
-  for (const Worker& worker : workers) report.blocks_run += worker.blocks;
+  for (const std::vector<Worker>* workers : {&in_order, &spread})
+    for (const Worker& worker : *workers) report.blocks_run += worker.blocks;
   for (auto& [key, finding] : launch.findings) report.findings.push_back(std::move(finding));
   // What stopped the launch comes first.
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.fatal && !b.fatal; });
-  if (options.counters) report.counters = launch_counters(launch, workers);
+  if (options.counters) report.counters = launch_counters(launch, in_order, spread);
   return report;
 }
 

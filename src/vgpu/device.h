@@ -47,6 +47,7 @@ struct DeviceOptions {
   int threads = 0;                     // 0: as many as the machine has cores
   double launch_deadline_seconds = 0;  // 0: none
   double sample_seconds = 0;           // after which a launch begins no further block; 0: all blocks run
+  std::uint64_t seed = 0;              // of what nothing promises; see surroundings.h
 };
 
 // What a check saw; becomes a Diagnosis.
@@ -65,7 +66,7 @@ struct Finding {
 
 struct LaunchReport {
   std::vector<Finding> findings;
-  Counters counters;
+  Counters counters;  // of all blocks: where the launch was sampled, by what the sample counted
   double seconds = 0;
   std::uint64_t blocks = 0, blocks_run = 0;  // fewer than all ran where the launch was sampled
   [[nodiscard]] bool sampled() const { return blocks_run < blocks; }

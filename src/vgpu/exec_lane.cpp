@@ -205,7 +205,9 @@ bool exec_broadcast(Warp& warp, const Instruction& instruction, std::uint32_t ma
 bool exec_clock(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const auto now = std::chrono::steady_clock::now();
   const double seconds = std::chrono::duration<double>(now - warp.launch->start).count();
-  const auto cycles = static_cast<std::uint64_t>(seconds * warp.launch->options.limits.clock_hz);
+  // It begins anywhere: a kernel cannot tell how long its launch has been running.
+  const std::uint64_t begin = mixed(warp.launch->seed, 6) >> 24;
+  const std::uint64_t cycles = begin + static_cast<std::uint64_t>(seconds * warp.launch->options.limits.clock_hz);
   const auto nanoseconds = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
   ++warp.polls;

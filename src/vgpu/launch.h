@@ -18,6 +18,7 @@
 #include "vgpu/memory.h"
 #include "vgpu/program.h"
 #include "vgpu/shared_shadow.h"
+#include "vgpu/surroundings.h"
 #include "vgpu/warp.h"
 
 namespace kw::vgpu {
@@ -48,6 +49,7 @@ struct Block {
   std::uint32_t fence_epoch = 0;  // of the check for races between blocks
   std::uint64_t last_acquire = 0;
   std::uint32_t cluster_rank = 0;
+  std::uint64_t fill = 0;  // what stands where nothing has been written
   Cluster* cluster = nullptr;
   Cluster own_cluster;  // where the launch has none
 
@@ -89,7 +91,7 @@ struct Launch {
   Memory* memory = nullptr;
   CacheModel* l2 = nullptr;
   std::mutex l2_mutex;
-  std::uint64_t id = 0;
+  std::uint64_t id = 0, seed = 0;
   std::uint16_t tag = 0;  // of the shadows: this launch
   bool single_thread = false;
   bool has_deadline = false, is_sample = false;  // a sample begins no block after `enough`
@@ -100,8 +102,9 @@ struct Launch {
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<bool> stop{false};
   std::chrono::steady_clock::time_point start, deadline, enough;
-  std::mutex sample_mutex;                   // of which blocks a sample takes
-  std::optional<std::uint64_t> spread_from;  // the first that is not taken in order
+  std::mutex sample_mutex;  // of which blocks a sample takes
+  TeamOrder order;
+  std::atomic<bool> waits{false};  // a block from all over only waited, for one that the sample leaves out
 
   std::mutex mutex;  // of what follows
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings;

@@ -1,10 +1,14 @@
 #include "vgpu/launch_counters.h"
 
+#include <algorithm>
+
 #include "vgpu/exec.h"
 
 namespace kw::vgpu {
 
-Counters launch_counters(const Launch& launch, const std::vector<Worker>& workers) {
+namespace {
+
+Counters counted_by(const Launch& launch, const std::vector<Worker>& workers) {
   Counters counters;
   const Module& module = *launch.module;
   std::map<std::pair<int, int>, LineCounters> lines;  // file and line
@@ -59,9 +63,29 @@ Counters launch_counters(const Launch& launch, const std::vector<Worker>& worker
     counters.lines[{file == module.parsed->files.end() ? std::string() : file->second, where.second}].add(line);
   }
   for (const Worker& worker : workers) counters.blocks += worker.blocks;
-  counters.warps = counters.blocks * launch.warps;
-  counters.threads = counters.blocks * launch.threads;
   return counters;
+}
+
+}  // namespace
+
+Counters launch_counters(const Launch& launch, const std::vector<Worker>& in_order, const std::vector<Worker>& spread) {
+  Counters first = counted_by(launch, in_order), rest = counted_by(launch, spread);
+  const auto blocks = static_cast<double>(launch.block_count);
+  if (first.blocks + rest.blocks < launch.block_count) {
+    // Blocks that only wait for others which the sample leaves out have not done their work.
+    if (launch.waits || rest.blocks == 0) {
+      rest = {};
+      first.scale_all(blocks / static_cast<double>(std::max<std::uint64_t>(first.blocks, 1)));
+    } else {
+      rest.scale_all((blocks - static_cast<double>(first.blocks)) / static_cast<double>(rest.blocks));
+    }
+  }
+  first.add(rest);
+  for (const auto& [place, line] : rest.lines) first.lines[place].add(line);
+  first.blocks = launch.block_count;
+  first.warps = first.blocks * launch.warps;
+  first.threads = first.blocks * launch.threads;
+  return first;
 }
 
 }  // namespace kw::vgpu

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <optional>
 
 #if defined(__SANITIZE_THREAD__)
@@ -70,6 +69,7 @@ namespace {
 struct Team {
   std::vector<std::unique_ptr<Block>> blocks;
   Cluster cluster;
+  bool spread = false;
 };
 
 std::uint64_t linear_of(const Launch& launch, std::uint64_t team, std::uint32_t rank) {
@@ -82,47 +82,46 @@ std::uint64_t linear_of(const Launch& launch, std::uint64_t team, std::uint32_t 
   return x + launch.grid.x * (y + launch.grid.y * z);
 }
 
-// A step that meets all of `count` places before it meets one again, and goes far each time.
-std::uint64_t wide_step(std::uint64_t count) {
-  constexpr std::uint64_t kWidest = std::uint64_t{1} << 30;
-  std::uint64_t step = std::clamp<std::uint64_t>(count / 8 * 5, 1, kWidest);
-  while (std::gcd(step, count) != 1) ++step;
-  return step;
-}
+struct NextTeam {
+  std::uint64_t number = 0;
+  bool spread = false;
+};
 
-// The team to begin next, where there is one. A sample that counts takes neighbours, which share what caches hold. One that checks
-// takes them in order for half of its time, because blocks may wait for earlier ones; then from all over what is left, the last one
-// first, where edges are.
-std::optional<std::uint64_t> next_team(Launch& launch, std::uint64_t teams) {
+// The team to begin next, where there is one. A sample takes them in order for half of its time, because blocks may wait for
+// earlier ones; then from all over what is left.
+std::optional<NextTeam> next_team(Launch& launch, std::uint64_t teams) {
   if (!launch.is_sample) {
     const std::uint64_t number = launch.next_block.fetch_add(1);
-    return number < teams ? std::optional(number) : std::nullopt;
+    return number < teams ? std::optional(NextTeam{launch.order.nearly_in_order(number)}) : std::nullopt;
   }
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(launch.sample_mutex);
   const std::uint64_t number = launch.next_block.load();
   if (number >= teams || now >= launch.enough) return std::nullopt;
   launch.next_block.store(number + 1);
-  if (launch.options.checks && !launch.spread_from && now - launch.start >= (launch.enough - launch.start) / 2)
-    launch.spread_from = number;
-  if (!launch.spread_from) return number;
-  const std::uint64_t from = *launch.spread_from, left = teams - from;
-  return from + (left - 1 + (number - from) * wide_step(left)) % left;
+  const bool half_is_over = now - launch.start >= (launch.enough - launch.start) / 2;
+  if (!launch.order.spreads() && half_is_over && number % TeamOrder::kWindow == 0) launch.order.spread_from(number);
+  if (!launch.order.spreads()) return NextTeam{launch.order.nearly_in_order(number)};
+  // The last one stands for no others, as little as the first ones do.
+  return NextTeam{launch.order.spread(number), number != launch.order.first_spread()};
 }
 
 }  // namespace
 
-void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
+void run_blocks(Launch& launch, Worker& in_order, Worker& spread, std::uint64_t resident) {
   const std::uint32_t size = launch.cluster.x * launch.cluster.y * launch.cluster.z;
   const std::uint64_t teams = launch.block_count / size;
   std::deque<std::unique_ptr<Team>> running;
-  std::vector<std::unique_ptr<Team>> spare;
+  std::vector<std::unique_ptr<Team>> spare_of[2];  // in order, and from all over
   const auto admit = [&] {
-    const auto number = next_team(launch, teams);
-    if (!number) return false;
+    const auto next = next_team(launch, teams);
+    if (!next) return false;
+    Worker& worker = next->spread ? spread : in_order;
+    auto& spare = spare_of[next->spread ? 1 : 0];
     std::unique_ptr<Team> team;
     if (spare.empty()) {
       team = std::make_unique<Team>();
+      team->spread = next->spread;
       for (std::uint32_t rank = 0; rank < size; ++rank) {
         team->blocks.push_back(std::make_unique<Block>());
         team->blocks.back()->prepare(launch, worker);
@@ -136,7 +135,7 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
       Block& block = *team->blocks[rank];
       block.cluster = size > 1 ? &team->cluster : nullptr;
       team->cluster.blocks.push_back(&block);
-      block.start(linear_of(launch, *number, rank));
+      block.start(linear_of(launch, next->number, rank));
     }
     worker.blocks += size;
     running.push_back(std::move(team));
@@ -157,10 +156,11 @@ void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident) {
     if (launch.stop.load(std::memory_order_relaxed)) break;
     if (ended) {
       idle = 0;
-      spare.push_back(std::move(team));
+      spare_of[team->spread ? 1 : 0].push_back(std::move(team));
       continue;
     }
     Warp& first = *team->blocks[0]->warps[0];
+    if (team->spread && !any_progress) launch.waits = true;
     running.push_back(std::move(team));
     if (running.size() < resident) admit();
     // All wait for others: threads that run those may need this processor.

@@ -30,7 +30,8 @@ class ThreadPool {
   bool stop_ = false;
 };
 
-// What one host thread does in a launch; `resident` blocks at most at once.
-void run_blocks(Launch& launch, Worker& worker, std::uint64_t resident);
+// What one host thread does in a launch; `resident` blocks at most at once. Blocks of a sample that come from all over are counted
+// apart from those that are taken in order.
+void run_blocks(Launch& launch, Worker& in_order, Worker& spread, std::uint64_t resident);
 
 }  // namespace kw::vgpu

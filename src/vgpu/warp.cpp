@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kBranchesPerPath = 64;     // backward ones, then another path of the warp has its turn
 constexpr std::uint32_t kBranchesPerTurn = 20000;  // then another warp
-constexpr std::uint32_t kSpins = 48;               // loops in a row that look at memory others write: likely a wait
+constexpr std::uint32_t kFilledStack = 4096;  // bytes of a thread's stack; deeper down stands what was there before, as on a GPU
+constexpr std::uint32_t kSpins = 48;          // loops in a row that look at memory others write: likely a wait
 
 }  // namespace
 
@@ -23,6 +24,8 @@ void Warp::start() {
   frames.clear();
   uncommitted.clear();
   groups.clear();
+  const std::size_t filled = std::min(local_bytes, kFilledStack);
+  for (std::size_t lane = 0; lane < kLanes && filled != 0; ++lane) fill(local.data() + lane * local_bytes, filled, block->fill);
   live = lanes;
   carry = cluster_arrived = 0;
   backward = polls = spins = 0;
@@ -90,7 +93,8 @@ Frame* Warp::new_frame(const Function& function, Frame* caller) {
   made->function = &function;
   made->caller = caller;
   made->local_base = caller == nullptr ? 0 : caller->local_base + caller->function->frame_bytes;
-  made->registers.assign(function.register_bytes / sizeof(RegisterChunk) + 1, RegisterChunk{});
+  made->registers.resize(function.register_bytes / sizeof(RegisterChunk) + 1);
+  fill(made->registers.data(), made->registers.size() * sizeof(RegisterChunk), block->fill);
   frames.push_back(std::move(made));
   return frames.back().get();
 }
