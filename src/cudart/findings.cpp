@@ -72,6 +72,11 @@ void FindingsLog::finding(const vgpu::Finding& finding) {
   write_line(one_line(json));
 }
 
+void FindingsLog::moved(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (file_ != nullptr || collect_) write_line(one_line({{"event", "moved"}, {"bytes", bytes}}));
+}
+
 void FindingsLog::error(const Error& error) {
   const std::lock_guard lock(mutex_);
   if (error.message == last_error_) return;

@@ -29,6 +29,7 @@ class FindingsLog {
 
   void launch(const vgpu::LaunchRecord& record);
   void finding(const vgpu::Finding& finding);  // of a call on the host
+  void moved(std::size_t bytes);               // by a copy or fill within the device: what was read and what was written
   void error(const Error& error);              // the same one is told once in a row
   // JSON lines since the last call.
   std::string take();

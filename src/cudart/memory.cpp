@@ -124,6 +124,7 @@ Code Runtime::copy(void* target, const void* source, std::size_t bytes, int kind
   if (from_device)
     if (const Code code = check_device_range(source, bytes, call); code != kSuccess) return code;
   if (to_device && !from_device) traffic.to_device += bytes;
+  if (to_device && from_device) log_.moved(2 * bytes);
   if (from_device && to != kDeviceMemory) traffic.to_host += bytes;
   std::memmove(target, source, bytes);
   if (to != kUnregistered) device_->note_host_write(target, bytes);
@@ -136,6 +137,7 @@ Code Runtime::fill(void* target, int value, std::size_t bytes, const char* call)
   if (const Code code = check_device_range(target, bytes, call); code != kSuccess) return code;
   std::memset(target, value, bytes);
   device_->note_host_write(target, bytes);
+  log_.moved(bytes);
   return kSuccess;
 }
 

@@ -11,7 +11,9 @@
 #include "playbook/read.h"
 #include "problem/simpler_graph.h"
 #include "verify/check.h"
+#include "verify/counted_call.h"
 #include "verify/tolerance.h"
+#include "vgpu/surroundings.h"
 
 namespace kw {
 namespace {
@@ -20,6 +22,8 @@ namespace {
 constexpr std::string_view kEvaluatorVersion = "12";
 // How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
 constexpr double kBaselinesOfGpu = 3;
+// Of a draw's seeds: that of the counted call, which is none of verification's.
+constexpr std::uint64_t kCountingSeed = 1 << 20;
 
 // Stands between verification and measurement: outputs of timed calls go through the same comparison.
 OutputCheck check_of_outputs(const ProblemDescription& problem, const std::string& precision, const NearbyNoise& nearby) {
@@ -163,6 +167,11 @@ Result<Evaluator::BriefEstimate> Evaluator::estimate_briefly(const ProblemSource
   KW_TRY(const vgpu::GpuSheet sheet, gpu_sheet());
   KW_TRY(brief.estimate, estimate_of_report(verification.gpu_lines, candidate.kernel()->gpu->facts, problem.description, sheet,
                                             options_.precision));
+  if (auto doubt = too_fast_to_be_true(*brief.estimate, problem.description, sheet)) {
+    brief.verdict.verdict = Verdict::mistrusted;
+    brief.verdict.diagnosis = std::move(*doubt);
+    brief.estimate.reset();
+  }
   return brief;
 }
 
@@ -208,7 +217,13 @@ Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candi
   estimate.precision = options_.precision;
   estimate.call_timeout = options_.call_timeout;
   estimate.progress = options_.progress;
+  estimate.seed = vgpu::mixed(draw, kCountingSeed);
   const TensorStore store(problem, options_.precision);
+  estimate.check = [&](Session& session, const TensorSet& set, const GpuReport& report) -> Result<CountedOutputs> {
+    KW_TRY(CountedCall call, check_counted_call(session, candidate, problem.description, set, report, options_.precision,
+                                                nearby_noise_of(store, oracle_)));
+    return CountedOutputs{std::move(call.failure), call.compared};
+  };
   KW_TRY(const TensorSet set, store.get(draw, verification_kinds().front(), oracle_));
   return estimate_on_gpu(candidate, problem.description, set, sheet, estimate);
 }

@@ -10,6 +10,7 @@
 #include "dsl/session_tensors.h"
 #include "problem/smaller_problem.h"
 #include "verify/check.h"
+#include "verify/counted_call.h"
 #include "verify/gpu_findings.h"
 #include "vgpu/gpu_sheet.h"
 #include "vgpu/surroundings.h"
@@ -28,8 +29,6 @@ constexpr double kCheckedShare = 0.6;
 constexpr std::size_t kFewestKinds = 2;
 // A launch that takes longer with all checks is a sample of its blocks, and the kernel is tried at reduced shapes.
 constexpr double kBriefSample = 4, kSampleShare = 0.3;
-// Blocks of a sample write about their share of the outputs; what wrote less than this part of it tells too little.
-constexpr double kTellingShare = 0.5;
 constexpr double kCostOfChecks = 3;
 // Multiply-adds and elements of a reduced problem: about a second with all checks.
 constexpr double kReducedWork = 1 << 24;
@@ -115,13 +114,6 @@ class GpuVerifier {
     return judged.verdict == Verdict::passed ? true : settle(subject, judged.verdict, judged.diagnosis, set);
   }
 
-  // What the blocks of a sample wrote is final where they are all of the work and nothing but stores.
-  Result<bool> sample_is_final(const Subject& subject) const {
-    if (sample_.launches != 1) return false;
-    KW_TRY(const std::string ptx, read_file(subject.kernel.gpu->ptx));
-    return !blocks_work_together(ptx);
-  }
-
   Result<bool> call_and_check(const Subject& subject, Session& session, const TensorSet& set, bool checks) {
     const ProblemDescription& problem = subject.problem;
     KW_CHECK(load_inputs(session, problem, set, 0));
@@ -140,7 +132,7 @@ class GpuVerifier {
     if (!ran_well) return false;
     sample_compared_ = true;
     if (sample_.is_sample) {
-      KW_TRY(sample_compared_, sample_is_final(subject));
+      KW_TRY(sample_compared_, sample_is_final(sample_, *subject.kernel.gpu));
       if (!sample_compared_) return true;
     }
     const auto comparing = Clock::now();
@@ -156,10 +148,8 @@ class GpuVerifier {
       return settled;
     }
     record_.checks.push_back(checked.result);
-    written_share_ = 1 - static_cast<double>(checked.unwritten) / static_cast<double>(std::max<std::int64_t>(checked.elements, 1));
-    if (sample_.is_sample)
-      sample_compared_ =
-          written_share_ * static_cast<double>(sample_.blocks) >= kTellingShare * static_cast<double>(sample_.blocks_run);
+    written_share_ = written_share_of(checked);
+    if (sample_.is_sample) sample_compared_ = sample_tells(sample_, written_share_);
     for (const std::string& note : pending_) remember_note(note);  // they say that the outputs are right
     // Memory of the device is closed to code on the host; should it find a way in, the values did not come from a kernel.
     const bool whole = checks && !sample_.is_sample;

@@ -168,6 +168,10 @@ Estimate estimate_launch(const GpuSheet& sheet, const LineCounters& counters, co
   return estimate;
 }
 
+double estimate_moves(const GpuSheet& sheet, std::size_t moves, std::uint64_t bytes) {
+  return kLaunchSeconds * static_cast<double>(moves) + static_cast<double>(bytes) / (sheet.memory_gb_per_s * 1e9 * kSustained);
+}
+
 std::string tensor_kind_of(std::string_view ptx) {
   // From the slowest to the fastest, by the types of the fragments of A.
   static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {

@@ -40,6 +40,9 @@ struct Estimate {
 
 Estimate estimate_launch(const GpuSheet& sheet, const LineCounters& counters, const LaunchShape& shape);
 
+// So many copies and fills within the device.
+double estimate_moves(const GpuSheet& sheet, std::size_t moves, std::uint64_t bytes);
+
 // The peak that PTX's mma instructions fall under: the slowest type that occurs in the text of a kernel; "tensor_fp16" without any.
 std::string tensor_kind_of(std::string_view ptx);
 

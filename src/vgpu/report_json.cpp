@@ -161,6 +161,9 @@ Result<ProgramReport> parse_program_report(const std::string& lines) {
         report.findings.insert(report.findings.end(), findings.begin(), findings.end());
       } else if (event == "finding") {
         report.findings.push_back(json.at("finding").get<Finding>());
+      } else if (event == "moved") {
+        ++report.moves;
+        report.moved_bytes += json.at("bytes").get<std::uint64_t>();
       } else {
         report.errors.push_back(json.at("message").get<std::string>());
       }

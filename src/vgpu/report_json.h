@@ -22,6 +22,8 @@ struct ProgramReport {
   std::vector<LaunchRecord> launches;
   std::vector<Finding> findings;    // of launches and of calls on the host
   std::vector<std::string> errors;  // what the virtual GPU could not do
+  std::size_t moves = 0;            // copies and fills within the device
+  std::uint64_t moved_bytes = 0;    // that they read and wrote
 };
 // From JSON lines.
 Result<ProgramReport> parse_program_report(const std::string& lines);
