@@ -27,6 +27,10 @@ constexpr double kBriefSeconds = 6, kCallSeconds = 300;
 constexpr double kCheckedShare = 0.6;
 // However long calls take, so many kinds of inputs are tried: a kernel that is right for one may know that one.
 constexpr std::size_t kFewestKinds = 2;
+// Kinds on which overflow, cancellation and a limit that is passed show; not all of it shows at reduced shapes. Each gets a sample
+// of its own at full ones: so much of a verification's time for all of them, and at least so many seconds each.
+constexpr std::size_t kTellingKinds[] = {5, 7, 4, 3};
+constexpr double kTellingSample = 0.4, kLeastSample = 0.5;
 // A launch that takes longer with all checks is a sample of its blocks, and the kernel is tried at reduced shapes.
 constexpr double kBriefSample = 4, kSampleShare = 0.3;
 constexpr double kCostOfChecks = 3;
@@ -51,6 +55,8 @@ struct Subject {
 struct Manner {
   bool checks = true;
   double sample_seconds = 0;  // of a launch, with more it is a sample; 0: all of it
+  std::size_t fewest = 1;     // kinds of inputs that are tried however long they take
+  bool of_samples = false;    // goes on after a sample that told something
 };
 
 class GpuVerifier {
@@ -174,9 +180,8 @@ class GpuVerifier {
     session_options.threads = options_.threads;
     session_options.cores = options_.cores;
     session_options.passive_waits = true;
-    session_options.gpu =
-        SessionGpu{*kernel.gpu,           manner.checks,        manner.checks && options_.gpu_counters, call_seconds(),
-                   manner.sample_seconds, vgpu::mixed(draw_, sessions_++)};
+    session_options.gpu = SessionGpu{*kernel.gpu,    manner.checks,         manner.checks && options_.gpu_counters,
+                                     call_seconds(), manner.sample_seconds, vgpu::mixed(draw_, sessions_++)};
     KW_TRY(Session session, Session::create(subject.problem, kernel, session_options));
     KW_TRY(const auto launched, session.launch(deadline()));
     if (!launched.ok()) fail(launched.failure.verdict, launched.failure.diagnosis);
@@ -211,6 +216,8 @@ class GpuVerifier {
     std::string done = in_words(checked);
     const bool compared = !checked.is_sample() || sample_compared_;
     const bool enough = options_.brief ? compared : left.empty() && !checked.is_sample();
+    if (compared && !enough) KW_CHECK(try_telling_kinds(full, left, checked.is_sample(), done));
+    if (record_.verdict != Verdict::passed) return {};
     if (!enough) {
       KW_TRY(const Reduced reduced, try_reduced());
       if (record_.verdict != Verdict::passed) return {};
@@ -218,10 +225,10 @@ class GpuVerifier {
       // What the playbook wrote for other shapes has no other mind at full ones; of any other kernel something is compared there.
       const bool fits = checked.whole_seconds() / kCostOfChecks <= budget();
       if (!reduced.passed || (!compared && (fits || !candidate_.is_rewritten()))) {
-        if (checked.is_sample()) left = order_of_kinds(options_.brief);
-        if (options_.brief || reduced.passed) left.resize(1);
-        kinds_tried_ = checked.kinds;
-        KW_TRY(const Sat unchecked, sit(full, {false, 0}, left, budget()));
+        if (checked.is_sample()) left = order_for_few();
+        if (options_.brief) left.resize(1);
+        const std::size_t fewest = kFewestKinds - std::min(checked.kinds, kFewestKinds);
+        KW_TRY(const Sat unchecked, sit(full, {false, 0, fewest}, left, budget()));
         if (record_.verdict == Verdict::timed_out) {
           record_.diagnosis.evidence.push_back(done);
           record_.diagnosis.hint =
@@ -236,6 +243,38 @@ class GpuVerifier {
     }
     // Last, because it is the only claim about how much was done.
     remember_note(fmt::format("verified on a virtual {} with all checks: {}", sheet_.name, done));
+    return {};
+  }
+
+  // The problem's own inputs, then one of the telling kinds, whichever the draw says, and the others.
+  [[nodiscard]] std::vector<std::size_t> order_for_few() const {
+    std::vector<std::size_t> order = order_of_kinds(options_.brief);
+    if (options_.brief) return order;
+    const std::size_t first = vgpu::mixed(draw_, 1) % std::size(kTellingKinds);
+    for (std::size_t i = 0; i < std::size(kTellingKinds); ++i) {
+      const std::size_t kind = kTellingKinds[(first + i) % std::size(kTellingKinds)];
+      order.erase(std::find(order.begin(), order.end(), kind));
+      order.insert(order.begin() + 1 + static_cast<std::ptrdiff_t>(i), kind);
+    }
+    return order;
+  }
+
+  // What there was no time for at full shapes: the telling kinds, on samples, whose blocks are others each time. Where a sample
+  // tells nothing and a whole call has not taken too long before, on whole calls without checks.
+  Status try_telling_kinds(const Subject& full, const std::vector<std::size_t>& left, bool in_samples, std::string& done) {
+    std::vector<std::size_t> telling;
+    for (const std::size_t kind : order_for_few())
+      if (std::find(std::begin(kTellingKinds), std::end(kTellingKinds), kind) != std::end(kTellingKinds) &&
+          std::find(left.begin(), left.end(), kind) != left.end())
+        telling.push_back(kind);
+    if (telling.empty() || options_.brief) return {};
+    const double each = std::max(kLeastSample, kTellingSample * budget() / static_cast<double>(std::size(kTellingKinds)));
+    KW_TRY(const Sat sampled, sit(full, {true, each, telling.size(), true}, telling, budget()));
+    if (record_.verdict != Verdict::passed) return {};
+    if (sampled.kinds > 0) done += fmt::format("; {} more, each on a sample of its blocks", sampled.kinds);
+    if (telling.empty() || in_samples) return {};
+    KW_TRY(const Sat unchecked, sit(full, {false, 0, 1}, telling, budget()));
+    if (record_.verdict == Verdict::passed) done += "; without checks, " + in_words(unchecked);
     return {};
   }
 
@@ -293,8 +332,7 @@ class GpuVerifier {
     std::set<std::size_t> seen;
     while (!left.empty()) {
       const std::size_t kind = left.front();
-      const bool enough = manner.checks ? !seen.empty() : kinds_tried_ + seen.size() >= kFewestKinds;
-      if (enough && record_.run_seconds + sat.longest > seconds) break;
+      if (seen.size() >= manner.fewest && record_.run_seconds + sat.longest > seconds) break;
       left.erase(left.begin());
       say(fmt::format("inputs: {}", verification_kinds()[kind].distribution));
       KW_TRY(const TensorSet set, subject.store.get(draw_, verification_kinds()[kind], oracle_));
@@ -311,7 +349,10 @@ class GpuVerifier {
       sat.longest = std::max(sat.longest, seconds_since(start));
       sat.sample = sample_;
       if (!right) return sat;
-      if (sample_.is_sample) break;
+      if (sample_.is_sample && !(manner.of_samples && sample_compared_)) {
+        if (manner.of_samples) left.insert(left.begin(), kind);
+        break;
+      }
       seen.insert(kind);
       sat.kinds = seen.size();
     }
@@ -342,7 +383,6 @@ class GpuVerifier {
   std::uint64_t draw_ = 0;
   std::string counted_;
   std::uint64_t sessions_ = 0;
-  std::size_t kinds_tried_ = 0;       // in the session before
   std::vector<std::string> pending_;  // notes on the call under way
   GpuSample sample_;                  // of the last call
   bool sample_compared_ = false;      // with the reference, and it told something
