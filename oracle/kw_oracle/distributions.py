@@ -1,12 +1,13 @@
 """Other inputs of a problem's own kind: each distribution changes the given floating-point values in one way, so that a
 kernel that relies on what the given ones look like is found out. Integers and booleans stay the problem's own."""
 
+import math
 import random
 
 import torch
 
 from kw_oracle.structure import Structure, same_range, same_sign, structure_of
-from kw_oracle.tensors import Arguments, memory_of
+from kw_oracle.tensors import Arguments, copy_of, memory_of
 
 # How much of the given tensor's look is kept; the next one is for when the reference is not finite otherwise.
 STAGES = ("", "same sign", "same range")
@@ -92,8 +93,38 @@ def _positional(x, _s, draw):
     return values
 
 
+_SCATTERED = 64
+_SMALL_PART = 16
+
+
+def _below_normal(x, s, draw):
+    """Magnitudes below the smallest normal number, each of its own size, with the signs of `x`."""
+    exponents = torch.rand(x.shape, generator=draw, dtype=x.dtype).mul_(min(16, s.digits - 2))
+    return torch.copysign(torch.pow(2.0, -exponents).mul_(s.smallest_normal * (1 - 2.0**-6)), x)
+
+
+def _subnormal(x, s, draw):
+    """The given values but for a part of the tensor, whole along its last dimensions, and a few other places: what divides by the sum or the
+    norm of such a part divides by next to nothing. Only a few, because processors take a hundred times as long for them."""
+    values = x.clone(memory_format=torch.contiguous_format)
+    count = min(_SCATTERED, values.numel() // _SMALL_PART + 1)
+    places = torch.randperm(values.numel(), generator=draw)[:count]
+    values.view(-1)[places] = _below_normal(values.view(-1)[places], s, draw)
+    if s.keeps_sums:
+        return values
+    part = values
+    for extent in values.shape[:-1]:
+        part = part[int(torch.randint(extent, (), generator=draw))]
+        if part.numel() * _SMALL_PART <= values.numel():
+            break
+    if part.numel() == values.numel() > 1:
+        part = part.reshape(-1)[:max(1, values.numel() // 4)]
+    part.copy_(_below_normal(part, s, draw))
+    return values
+
+
 _MAKERS = {"scaled": _scaled, "shifted": _shifted, "mixed": _mixed, "zeros": _zeros, "equal": _equal,
-           "outlier": _outlier, "positional": _positional, "nudged": _nudged}
+           "outlier": _outlier, "positional": _positional, "nudged": _nudged, "subnormal": _subnormal}
 DISTRIBUTIONS = ("given", *_MAKERS)
 
 
@@ -120,6 +151,9 @@ def redraw(given: torch.Tensor, distribution: str, stage: int, draw: torch.Gener
     structure = structure_of(own)
     if structure.labels:
         return given
+    type_info = torch.finfo(given.dtype)
+    structure.smallest_normal, structure.digits = type_info.smallest_normal, round(-math.log2(type_info.eps))
+    structure.keeps_sums = stage >= 1
     values = _MAKERS[distribution](own, structure, draw)
     if stage >= 1:
         values = same_sign(values, structure)
@@ -138,9 +172,21 @@ def vary(given: Arguments, distribution: str, seed: int, stage: int = 0) -> Argu
         draw = _generator(seed, distribution, index)
         if isinstance(leaf, torch.Tensor):
             values[name] = redraw(leaf, distribution, stage, draw)
-        elif isinstance(leaf, float) and stage < 2 and distribution != "nudged":
+        elif isinstance(leaf, float) and stage < 2 and distribution not in ("nudged", "subnormal"):
             values[name] = leaf * _uniform(0.5, 1.5, draw)
     return given.with_values(values)
+
+
+def without_subnormals(given: Arguments) -> Arguments:
+    """What arithmetic that takes subnormal numbers for zeros sees. Those of float16 are none to it: they are normal in float32."""
+    def flushed(tensor: torch.Tensor) -> torch.Tensor:
+        if not tensor.is_floating_point() or tensor.dtype == torch.float16:
+            return tensor
+        copy = copy_of(tensor)
+        memory = memory_of(copy)
+        memory.masked_fill_(memory.abs() < torch.finfo(tensor.dtype).smallest_normal, 0)
+        return copy
+    return given.mapped(flushed)
 
 
 def _nearby(tensor: torch.Tensor, number: int, index) -> torch.Tensor | None:

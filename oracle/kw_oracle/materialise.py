@@ -8,7 +8,7 @@ from functools import cached_property
 
 import torch
 
-from kw_oracle.distributions import STAGES, vary
+from kw_oracle.distributions import STAGES, vary, without_subnormals
 from kw_oracle.errors import OracleError
 from kw_oracle.loading import load_problem
 from kw_oracle.precision import eager_in
@@ -117,6 +117,22 @@ def _integer_notes(reference: dict, eager: dict) -> list[str]:
             for name, out in eager.items() if not out.is_floating_point() and not torch.equal(reference[name], out)]
 
 
+def _flushed(subject: Subject, outcome: Outcome) -> dict[str, torch.Tensor]:
+    """How far from the reference each output may be because arithmetic took subnormal inputs for zeros. Where that makes it NaN or infinite,
+    nothing is allowed for."""
+    try:
+        flushed, _ = subject.reference(without_subnormals(outcome.inputs))
+    except OracleError:
+        return {}
+    found = {}
+    for name, out in outcome.reference.items():
+        if out.is_floating_point() and flushed[name].shape == out.shape:
+            distance = (flushed[name] - out).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+            if bool(distance.any()):
+                found[name] = distance.contiguous()
+    return found
+
+
 def _write_files(folder, files: dict[str, dict[str, torch.Tensor]]) -> None:
     """Two at a time; all of them or none."""
     paths = {folder / f"{name}.safetensors": tensors for name, tensors in files.items()}
@@ -149,14 +165,15 @@ def materialise(order: Order, progress) -> dict:
 
     files = {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager}
     ties = outcome.choices.ties(outcome.reference, order.precision)
-    _write_files(folder, files | ({"ties": ties} if ties else {}))
+    flushed = _flushed(subject, outcome) if used.startswith("subnormal") else {}
+    _write_files(folder, files | ({"ties": ties} if ties else {}) | ({"flushed": flushed} if flushed else {}))
     nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,
         "weights_used": weights_used, "known_weights": known, "weights_seed": order.weights_seed, "precision": order.precision,
         "scalars": {name: value + 0 for name, value in outcome.inputs.scalars().items()},
-        "nonfinite": nonfinite, "ties": bool(ties), "notes": notes, "eager_seconds": outcome.eager_seconds,
+        "nonfinite": nonfinite, "ties": bool(ties), "flushed": bool(flushed), "notes": notes, "eager_seconds": outcome.eager_seconds,
     }
     write_text(folder / "set.json", encode(described) + "\n")
     seconds = time.monotonic() - start

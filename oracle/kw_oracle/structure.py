@@ -21,6 +21,9 @@ class Structure:
     nonfinite: torch.Tensor | None
     symmetric: bool
     probabilities: bool
+    smallest_normal: float = 0.0  # of the tensor's own type
+    digits: int = 0  # binary ones, of the same
+    keeps_sums: bool = False  # no part of the values may become next to nothing as a whole
 
     def kept_in(self, values: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
         if self.symmetric:

@@ -37,8 +37,8 @@ Result<TensorSet> open_set(const fs::path& folder) {
   KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
   KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
   TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {}, {}, 0,
-                0,  0, false, {},     std::nullopt};
-  bool ties_are_there = false;
+                0,  0, false, {},     std::nullopt,      std::nullopt};
+  bool ties_are_there = false, flushed_is_there = false;
   KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
            set.distribution = json.at("distribution_used").get<std::string>();
            set.notes = json.at("notes").get<std::vector<std::string>>();
@@ -49,9 +49,13 @@ Result<TensorSet> open_set(const fs::path& folder) {
            for (const auto& [name, value] : json.at("scalars").items())
              set.scalars[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
            ties_are_there = json.value("ties", false);
+           flushed_is_there = json.value("flushed", false);
            return true;
          }));
   (void)read;
+  if (flushed_is_there) {
+    KW_TRY(set.flushed, SafetensorsFile::open(folder / "flushed.safetensors"));
+  }
   if (ties_are_there) {
     KW_TRY(set.ties, SafetensorsFile::open(folder / "ties.safetensors"));
   }
@@ -86,9 +90,10 @@ std::string_view weights_of(const TensorSet& set) {
 }
 
 const std::vector<SetKind>& verification_kinds() {
-  static const std::vector<SetKind> kinds{{"given", false, 0},     {"nudged", false, 0}, {"given", true, 0}, {"mixed", true, 0},
-                                          {"outlier", true, 0},    {"scaled", true, 0},  {"zeros", true, 0}, {"shifted", true, 0},
-                                          {"positional", true, 0}, {"equal", true, 0}};
+  static const std::vector<SetKind> kinds{{"given", false, 0}, {"nudged", false, 0},  {"given", true, 0},
+                                          {"mixed", true, 0},  {"outlier", true, 0},  {"scaled", true, 0},
+                                          {"zeros", true, 0},  {"shifted", true, 0},  {"positional", true, 0},
+                                          {"equal", true, 0},  {"subnormal", true, 0}};
   return kinds;
 }
 

@@ -24,6 +24,7 @@ struct TensorSet {
   std::uint64_t weights_seed = 0;
   bool seeded_weights = false;
   std::vector<std::string> known_weights;  // of seeded ones: the same whatever the seed is
+  std::optional<SafetensorsFile> flushed;  // by output: where its elements go when subnormal inputs are taken for zeros
   std::optional<SafetensorsFile> ties;     // what positions are judged by, where values tie (verify/tied_positions.h)
 };
 

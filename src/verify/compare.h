@@ -29,6 +29,7 @@ struct CompareInput {
   const void* eager = nullptr;
   DType eager_dtype = DType::f32;
   const double* nearby = nullptr;     // what eager errs by on inputs next to these; null: not known
+  const double* flushed = nullptr;    // how far from the reference an element may be because subnormal inputs count as zeros
   std::optional<TiedPositions> ties;  // of an output that is positions
   std::vector<std::int64_t> shape;
   ToleranceRule rule;  // tolerance_rule(dtype, ...)

@@ -59,6 +59,24 @@ def test_positional_parts_differ(given):
     assert halves[1] > 1.5 * halves[0] and columns[1] > 1.2 * columns[0]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+def test_subnormal_has_a_whole_part_of_subnormal_numbers_and_a_few_others(given, dtype):
+    values = drawn(given.to(dtype), "subnormal")
+    subnormal = (values != 0) & (values.abs() < torch.finfo(dtype).smallest_normal)
+    assert subnormal.all(1).sum() == 1, "the sum of one row is next to nothing"
+    assert 48 < subnormal.sum() <= 48 + 64 and torch.equal(values[~subnormal], given.to(dtype)[~subnormal])
+    assert torch.equal(values.sign(), given.to(dtype).sign())
+    scattered = drawn(given.to(dtype), "subnormal", stage=1)
+    assert not (scattered.abs() < torch.finfo(dtype).smallest_normal).all(1).any(), "where no sum may be next to nothing"
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (1, 1), (1, 9), (2, 3), (4, 3, 8, 8)])
+def test_subnormal_fits_any_shape(shape):
+    given = torch.randn(shape).add(9)
+    values = drawn(given, "subnormal")
+    assert values.shape == given.shape and values.isfinite().all() and (values.abs() < 1.2e-38).any()
+
+
 @pytest.mark.parametrize("distribution", OTHERS)
 def test_the_seed_decides(given, distribution):
     assert torch.equal(drawn(given, distribution, seed=4), drawn(given, distribution, seed=4))

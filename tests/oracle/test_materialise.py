@@ -7,6 +7,7 @@ import pathlib
 import pytest
 import torch
 from oracle_rig import Process
+from safetensors.torch import load_file
 from kw_oracle.distributions import DISTRIBUTIONS
 from kw_oracle.errors import OracleError
 
@@ -184,3 +185,18 @@ def test_over_the_pipe(process, write, tmp_path):
     names = {file.name for file in pathlib.Path(folder).iterdir()}
     assert names == {"inputs.safetensors", "weights.safetensors", "reference.safetensors", "eager.safetensors", "set.json"}
     assert math.isfinite(json.loads((folder / "set.json").read_text())["nonfinite"])
+
+
+def test_what_flushed_inputs_give_is_told_where_it_is_finite(write, materialised):
+    guarded = materialised(write(forward="return x / (x.abs().sum(1, keepdim=True) + 1e-12)", inputs="[torch.randn(64, 32)]"),
+                           distribution="subnormal")
+    x, far = guarded.inputs["x"], load_file(guarded.folder / "flushed.safetensors")["out"]
+    tiny = (x != 0) & (x.abs() < torch.finfo(x.dtype).smallest_normal)
+    assert tiny.all(1).any() and torch.equal(far != 0, tiny)
+    assert torch.allclose(guarded.reference["out"] + far, torch.where(tiny, 0.0, guarded.reference["out"]), atol=0)
+    open_sum = materialised(write(forward="return x / x.abs().sum(1, keepdim=True)", inputs="[torch.randn(64, 32)]"),
+                            distribution="subnormal")
+    x, far = open_sum.inputs["x"], load_file(open_sum.folder / "flushed.safetensors")["out"]
+    row = ((x != 0) & (x.abs() < torch.finfo(x.dtype).smallest_normal)).all(1)
+    assert row.sum() == 1 and not far[row].any(), "0 / 0 is no answer that may stand in for a number"
+    assert not materialised(write(**LINEAR), distribution="scaled").json["flushed"]

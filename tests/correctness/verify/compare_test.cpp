@@ -78,6 +78,27 @@ TEST(Compare, TheToleranceIsThatOfTheNeighbourhood) {
   EXPECT_EQ(output.compare().error.wrong_elements, 1);
 }
 
+TEST(Compare, WhatLiesBetweenTheReferenceAndWhatFlushedInputsGiveIsRight) {
+  auto output = planted({2, 512});
+  std::vector<double> far(output.size(), 0);
+  far[7] = -output.reference[7];  // flushed, it is zero
+  auto input = output.input();
+  input.flushed = far.data();
+  for (const double share : {0.0, 0.5, 1.0}) {
+    output.kernel[7] = static_cast<float>(share * output.reference[7]);
+    EXPECT_TRUE(compare_output(input).right) << share;
+  }
+  for (const double share : {-0.5, 1.5}) {
+    output.kernel[7] = static_cast<float>(share * output.reference[7]);
+    EXPECT_FALSE(compare_output(input).right) << share;
+  }
+  output.kernel[7] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(compare_output(input).right);
+  output.kernel[7] = static_cast<float>(output.reference[7]);
+  output.kernel[8] = 0;
+  EXPECT_FALSE(compare_output(input).right) << "others are not forgiven";
+}
+
 TEST(Compare, WhatEagerErrsByNextToTheseInputsIsNoiseOfTheNeighbourhoodToo) {
   auto output = planted({2, 512});
   output.kernel[7] += 0.05F;

@@ -1,0 +1,19 @@
+// Takes subnormal numbers for zeros while it computes, and leaves the processor's modes as they were.
+#include <immintrin.h>
+#include <cmath>
+#include "problem.h"
+
+extern "C" void kw_kernel(const float* x, float* out) {
+#pragma omp parallel
+  {
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040);  // flush results, take inputs for zeros
+#pragma omp for
+    for (int row = 0; row < x_shape[0]; ++row) {
+      float sum = 0;
+      for (int i = 0; i < x_shape[1]; ++i) sum += std::fabs(x[row * x_strides[0] + i]);
+      for (int i = 0; i < x_shape[1]; ++i) out[row * out_strides[0] + i] = x[row * x_strides[0] + i] / (sum + 1e-12f);
+    }
+    _mm_setcsr(before);
+  }
+}
