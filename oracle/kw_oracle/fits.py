@@ -133,7 +133,7 @@ def _batch_that_fits(path: pathlib.Path, source: bytes, free: float) -> tuple[Nu
 def _advice(path: pathlib.Path, source: bytes, free: float) -> str:
     found = _batch_that_fits(path, source, free)
     if found is None:
-        return "make its sizes smaller, close other programs, or use a machine with more memory"
+        return "give it smaller shapes, close other programs, or use a machine with more memory"
     number, value = found
     return (f"it fits with {number.name} = {value} in place of {number.value} (line {number.line}); 'kernelwright bench --scale-to' makes "
             "batches smaller by itself")

@@ -36,8 +36,8 @@ void close_to_others(const fs::path& path, mode_t type, mode_t mode) {
 Status make_own_folder(const fs::path& folder) {
   std::error_code code;
   if (fs::is_directory(folder, code)) return {};
-  KW_CHECK(make_folders(folder.parent_path()));
-  if (::mkdir(folder.c_str(), S_IRWXU) == 0) return {};
+  fs::create_directories(folder.parent_path(), code);
+  if (!code && ::mkdir(folder.c_str(), S_IRWXU) == 0) return {};
   return make_folders(folder);  // another process was first, or this says why it cannot be
 }
 
