@@ -91,7 +91,8 @@ TEST(ExportEvidence, ASearchsOwnTimingIsNotCalledConfirmed) {
   const Json evidence = evidence_json(subject, {"original.py", "kernel.cpp"});
   EXPECT_FALSE(evidence.at("timing").at("confirmed").get<bool>());
   EXPECT_EQ(evidence.at("timing").at("comparisons").at(0).at("speedup"), 2.0);
-  EXPECT_NE(evidence_table(subject, {"original.py", "kernel.cpp"}).find("not confirmed: a brief timing of the search"), std::string::npos);
+  EXPECT_NE(evidence_table(subject, {"original.py", "kernel.cpp"}).find("not confirmed: a brief timing of the search"),
+            std::string::npos);
 }
 
 }  // namespace
