@@ -100,8 +100,11 @@ Result<std::int64_t> Archive::put_evaluation(const Evaluation& evaluation) {
          database_.prepare("INSERT INTO evaluations (key, problem_hash, machine_id, kernel_hash, kernel_source, kernel_file, dsl, "
                            "knobs, precision, sandbox, threads, versions, verdict, verdict_record, timing, created_at, updated_at) "
                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, " KW_NOW ", " KW_NOW ")"));
-  const Json versions{
-      {"compiler", key.compiler}, {"flags", key.flags}, {"torch", key.torch_version}, {"evaluator", key.evaluator_version}};
+  const Json versions{{"compiler", key.compiler},
+                      {"flags", key.flags},
+                      {"torch", key.torch_version},
+                      {"evaluator", key.evaluator_version},
+                      {"conditions", key.conditions}};
   std::optional<std::string> timing;
   if (evaluation.timing) timing = archived_text(*evaluation.timing);
   insert.bind(1, key.key()).bind(2, key.problem_hash).bind(3, key.machine_id).bind(4, key.kernel_hash);
@@ -173,6 +176,7 @@ Result<std::optional<Evaluation>> Archive::read_evaluation(Statement& query) {
     versions.at("flags").get_to(key.flags);
     versions.at("torch").get_to(key.torch_version);
     versions.at("evaluator").get_to(key.evaluator_version);
+    if (versions.contains("conditions")) versions.at("conditions").get_to(key.conditions);
     return true;
   }));
   key.precision = query.text(7);

@@ -29,6 +29,8 @@ std::string command_line(const std::string& command, const JudgeOptions& options
   if (options.precision != "float32") text += " --precision " + options.precision;
   if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
   if (options.timeout) text += fmt::format(" --timeout {}", *options.timeout);
+  if (options.compile_timeout != JudgeOptions().compile_timeout)
+    text += fmt::format(" --compile-timeout {}", options.compile_timeout);
   if (options.allow_torch) text += " --allow-torch";
   if (options.unsafe_no_sandbox) text += " --unsafe-no-sandbox";
   return text;

@@ -4,15 +4,24 @@
 
 namespace kw {
 
+namespace {
+
+// A map is sorted, so equal maps give equal text.
+std::string text_of(const KnobValues& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += key_of(name, value);
+  return text;
+}
+
+}  // namespace
+
 std::string EvaluationKey::key() const {
-  std::string knob_text;  // a map is sorted, so equal knobs give equal text
-  for (const auto& [name, value] : knobs) knob_text += key_of(name, value);
-  return key_of(kernel_hash, knob_text, dsl, problem_hash, machine_id, compiler, flags, torch_version, evaluator_version, precision,
-                sandbox, std::to_string(threads));
+  return key_of(kernel_hash, text_of(knobs), dsl, problem_hash, machine_id, compiler, flags, torch_version, evaluator_version,
+                precision, sandbox, std::to_string(threads), text_of(conditions));
 }
 
 KW_JSON_FIELDS(EvaluationKey, kernel_hash, knobs, dsl, problem_hash, machine_id, compiler, flags, torch_version, evaluator_version,
-               precision, sandbox, threads)
+               precision, sandbox, threads, conditions)
 
 void to_json(Json& json, const Evaluation& e) {
   json = Json{{"id", e.id},

@@ -28,6 +28,7 @@ struct EvaluationKey {
   std::string precision = "float32";
   std::string sandbox;  // bubblewrap, landlock, none
   int threads = 0;
+  KnobValues conditions;  // what else decides the outcome, by name: limits, ceilings, data sheet, settings of the environment
 
   // sha256 over every field: two keys are equal exactly when all the fields are.
   [[nodiscard]] std::string key() const;

@@ -40,6 +40,7 @@ void to_json(Json& json, const TimingRecord& t) {
               {"notes", t.notes}};
   if (t.memory_bytes > 0) json["memory_bytes"] = t.memory_bytes;
   if (t.eager_bytes > 0) json["eager_bytes"] = t.eager_bytes;
+  if (t.budget_seconds > 0) json["budget_seconds"] = t.budget_seconds;
   if (!t.gpu.empty()) json["gpu"] = t.gpu;
 }
 
@@ -57,6 +58,7 @@ void from_json(const Json& json, TimingRecord& t) {
   json.at("notes").get_to(t.notes);
   t.memory_bytes = json.value("memory_bytes", 0.0);
   t.eager_bytes = json.value("eager_bytes", 0.0);
+  t.budget_seconds = json.value("budget_seconds", 0.0);
   if (json.contains("gpu")) json.at("gpu").get_to(t.gpu);
 }
 

@@ -38,7 +38,8 @@ struct TimingRecord {
   double floor_seconds = 0;
   std::string zone;
   int threads = 0;
-  std::string gpu{};  // that the calls ran on, as its driver calls it; empty: this machine's processor
+  double budget_seconds = 0;  // how long a comparison could go on; 0: not known
+  std::string gpu{};          // that the calls ran on, as its driver calls it; empty: this machine's processor
   std::vector<std::string> notes;
 };
 

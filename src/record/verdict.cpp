@@ -32,6 +32,8 @@ void to_json(Json& json, const VerdictRecord& r) {
               {"run_seconds", r.run_seconds},
               {"compare_seconds", r.compare_seconds}};
   if (r.verdict != Verdict::passed) json["diagnosis"] = r.diagnosis;
+  if (r.chosen_seed != 0) json["chosen_seed"] = r.chosen_seed;
+  if (r.gpu_budget_seconds > 0) json["gpu_budget_seconds"] = r.gpu_budget_seconds;
 }
 
 void from_json(const Json& json, VerdictRecord& r) {
@@ -44,6 +46,8 @@ void from_json(const Json& json, VerdictRecord& r) {
   json.at("sandbox").get_to(r.sandbox);
   json.at("precision").get_to(r.precision);
   json.at("repeat").get_to(r.repeat);
+  r.chosen_seed = json.value("chosen_seed", std::uint64_t{0});
+  r.gpu_budget_seconds = json.value("gpu_budget_seconds", 0.0);
   json.at("compile_seconds").get_to(r.compile_seconds);
   json.at("run_seconds").get_to(r.run_seconds);
   json.at("compare_seconds").get_to(r.compare_seconds);

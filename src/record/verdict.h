@@ -62,6 +62,8 @@ struct VerdictRecord {
   std::string sandbox;                // bubblewrap, landlock, none
   std::string precision = "float32";  // the contract that was applied
   std::string repeat;                 // the command that repeats it
+  std::uint64_t chosen_seed = 0;      // whoever asked chose the inputs; 0: they were drawn once the kernel was compiled
+  double gpu_budget_seconds = 0;      // of calls on a virtual GPU: how long kinds of inputs were begun; 0: there was no such limit
   double compile_seconds = 0;
   double run_seconds = 0;
   double compare_seconds = 0;

@@ -10,6 +10,7 @@
 #include "machine/machine_cache.h"
 #include "playbook/read.h"
 #include "problem/simpler_graph.h"
+#include "search/conditions.h"
 #include "verify/check.h"
 #include "verify/counted_call.h"
 #include "verify/tolerance.h"
@@ -39,13 +40,18 @@ OutputCheck check_of_outputs(const ProblemDescription& problem, const std::strin
   };
 }
 
-bool compares_with(const TimingRecord& timing, const std::string& baseline) {
-  for (const auto& comparison : timing.comparisons)
-    if (comparison.baseline == baseline) return true;
-  return false;
+// Whoever asks now may call the kernel's file otherwise than whoever asked first; a search has no file for it at all.
+Evaluated from_archive(Evaluation known, const std::string& command) {
+  known.verdict.repeat = repeated_as(known.verdict.repeat, command);
+  return {std::move(known), true};
 }
 
 }  // namespace
+
+std::string repeated_as(const std::string& earlier, const std::string& command) {
+  const std::size_t inputs = std::max(earlier.rfind(" --seed ") + 1, earlier.rfind(" --again") + 1);
+  return inputs == 0 ? command : fmt::format("{} {}", command, earlier.substr(inputs));
+}
 
 Result<std::unique_ptr<Evaluator>> Evaluator::open(EvaluatorOptions options) {
   KW_TRY(const sandbox::Mode mode, sandbox::choose_mode(options.unsafe_no_sandbox));
@@ -118,6 +124,7 @@ Result<EvaluationKey> Evaluator::key_of(const ProblemSource& problem, const Cand
   key.precision = options_.precision;
   key.sandbox = sandbox::name_of(mode_);
   key.threads = threads_;
+  KW_TRY(key.conditions, conditions_of(options_, machine_, candidate.on_gpu()));
   return key;
 }
 
@@ -185,6 +192,8 @@ Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& can
   evaluation.kernel_source = candidate.source().text;
   evaluation.kernel_file = candidate.source().file;
   evaluation.verdict = std::move(verification.record);
+  evaluation.verdict.chosen_seed = options_.seed.value_or(0);
+  if (candidate.on_gpu()) evaluation.verdict.gpu_budget_seconds = options_.gpu_seconds;
   evaluation.verdict.repeat = draw == 0 ? command + " --again" : fmt::format("{} --seed {}", command, draw);
   return evaluation;
 }
@@ -193,7 +202,7 @@ Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& can
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   if (!options_.again && !options_.fresh && !options_.seed) {
     KW_TRY(auto known, archive_->find_evaluation(key));
-    if (known) return Evaluated{std::move(*known), true};
+    if (known && still_holds(known->verdict, options_)) return from_archive(std::move(*known), command);
   }
   std::uint64_t draw = 0;
   KW_TRY(Evaluation evaluation, judge(problem, candidate, command, draw));
@@ -228,15 +237,11 @@ Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candi
   return estimate_on_gpu(candidate, problem.description, set, sheet, estimate);
 }
 
-bool Evaluator::has_baselines(const std::optional<TimingRecord>& timing) const {
-  return timing && (!options_.eager || compares_with(*timing, "eager")) && (!options_.compile || compares_with(*timing, "compile"));
-}
-
 // A right kernel is counted and its time estimated; where its GPU is here, it is timed on it too.
 Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
   KW_TRY(Evaluated evaluated, verify(problem, candidate, command));
   Evaluation& evaluation = evaluated.evaluation;
-  const bool untimed = options_.device && !has_baselines(evaluation.timing);
+  const bool untimed = options_.device && !(evaluation.timing && still_holds(*evaluation.timing, options_));
   if (evaluation.verdict.verdict != Verdict::passed || (evaluation.estimate && !untimed)) return evaluated;
   KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
   if (!compiled.kernel)
@@ -270,6 +275,7 @@ Status Evaluator::time(const ProblemSource& problem, const Candidate& candidate,
          kw::measure(candidate, problem.description, sets, machine_, oracle_, output_check(problem), options));
   if (measured.timing) {
     known.timing = std::move(measured.timing);
+    known.timing->budget_seconds = options_.seconds_per_baseline;
     return archive_->put_timing(known.id, *known.timing);
   }
   // The newest evaluation of a key counts: what timing found out overrules the earlier verdict.
@@ -287,8 +293,9 @@ Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& ca
   std::optional<Evaluation> known;
   if (!options_.again && !options_.fresh && !options_.seed) {
     KW_TRY(known, archive_->find_evaluation(key));
-    if (known && (has_baselines(known->timing) || known->verdict.verdict != Verdict::passed))
-      return Evaluated{std::move(*known), true};
+    if (known && !still_holds(known->verdict, options_)) known.reset();
+    if (known && (known->verdict.verdict != Verdict::passed || (known->timing && still_holds(*known->timing, options_))))
+      return from_archive(std::move(*known), command);
   }
   const TensorStore store(problem, options_.precision);
   std::uint64_t draw = 0;

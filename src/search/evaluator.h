@@ -47,6 +47,9 @@ struct Evaluated {
   bool from_archive = false;
 };
 
+// The command that repeats a verdict, for who calls the kernel's file otherwise: `command`, with the inputs of the earlier one.
+std::string repeated_as(const std::string& earlier, const std::string& command);
+
 class Evaluator {
  public:
   static Result<std::unique_ptr<Evaluator>> open(EvaluatorOptions options);
@@ -107,7 +110,6 @@ class Evaluator {
   // Into the evaluation and the archive. The candidate is compiled and has passed.
   Status time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
               Evaluation& known);
-  [[nodiscard]] bool has_baselines(const std::optional<TimingRecord>& timing) const;
   Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
 
   EvaluatorOptions options_;

@@ -25,6 +25,8 @@ TEST(EvaluationKey, EveryFieldMakesAnotherKey) {
       [](auto& k) { k.precision = "bf16"; },
       [](auto& k) { k.sandbox = "none"; },
       [](auto& k) { k.threads = 1; },
+      [](auto& k) { k.conditions["seconds of a call"] = "0.05"; },
+      [](auto& k) { k.conditions["seconds of a call"] = "0.5"; },
   };
   std::set<std::string> keys{base.key()};
   for (const auto& change : changes) {

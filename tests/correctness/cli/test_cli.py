@@ -199,6 +199,65 @@ def test_knobs_and_precision_are_part_of_the_key(kw):
     assert kw(*words).json["id"] == plain["id"]
 
 
+SLOW_BY_A_TENTH = """#include "problem.h"
+#include <ctime>
+extern "C" void kw_kernel(const float* x, float* out) {
+  timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - start.tv_sec) * 1e9 + (now.tv_nsec - start.tv_nsec) < 1e8);
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = x[i] > 0 ? x[i] * 2.5f : 0.0f;
+}
+"""
+
+
+def test_limits_are_part_of_the_key_and_a_timeout_is_never_an_answer_from_the_archive(kw, drawn, tmp_path):
+    (tmp_path / "slow.cpp").write_text(SLOW_BY_A_TENTH)
+    words = ("verify", PROBLEM, tmp_path / "slow.cpp", "--json")
+    hasty = kw(*words, "--timeout", "0.02")
+    assert hasty.status == NOT_PASSED and hasty.json["verdict"]["verdict"] == "timed_out", hasty
+    assert "--timeout 0.02" in hasty.json["verdict"]["repeat"]
+    patient = kw(*words)
+    assert patient.status == PASSED and not patient.json["from_archive"], patient
+    assert patient.json["key"]["conditions"] != hasty.json["key"]["conditions"]
+    # How busy the machine was decides a timeout too: it is found out again, and nothing that passed stands for it.
+    again = kw(*words, "--timeout", "0.02")
+    assert again.json["verdict"]["verdict"] == "timed_out" and not again.json["from_archive"], again
+    assert kw(*words).json["id"] == patient.json["id"]
+
+
+def test_the_compilers_limit_is_part_of_the_key(kw, drawn):
+    hasty = kw("verify", PROBLEM, KERNEL, "--compile-timeout", "100", "--json").json
+    usual = kw("verify", PROBLEM, KERNEL, "--json").json
+    assert not usual["from_archive"] and usual["id"] != hasty["id"]
+    assert "--compile-timeout 100" in hasty["verdict"]["repeat"]
+
+
+def test_a_seed_that_was_chosen_proves_nothing_later(kw, drawn):
+    chosen = kw("verify", PROBLEM, KERNEL, "--seed", drawn, "--json").json
+    assert chosen["verdict"]["verdict"] == "passed" and chosen["verdict"]["chosen_seed"] == int(drawn)
+    assert kw("verify", PROBLEM, KERNEL, "--json").json["from_archive"] is False
+    failed = kw("verify", PROBLEM, "redteam/one_nan.cpp", "--seed", drawn, "--json").json
+    assert kw("verify", PROBLEM, "redteam/one_nan.cpp", "--json").json["id"] == failed["id"], "wrong is wrong with any inputs"
+
+
+def test_settings_that_pytorch_heeds_are_part_of_the_key(kw, drawn):
+    plain = kw("verify", PROBLEM, KERNEL, "--json").json
+    slower = kw("verify", PROBLEM, KERNEL, "--json", ATEN_CPU_CAPABILITY="default").json
+    assert not slower["from_archive"] and slower["key"]["conditions"]["ATEN_CPU_CAPABILITY"] == "default"
+    assert kw("verify", PROBLEM, KERNEL, "--json", TORCH_HOME="elsewhere").json["id"] == plain["id"]
+
+
+def test_a_longer_timing_is_not_answered_with_a_shorter_one(kw, drawn):
+    words = ("measure", PROBLEM, KERNEL, "--baseline", "eager", "--json")
+    for seconds in ("0.5", "1"):
+        timing = kw(*words, "--time", seconds).json["timing"]
+        comparison = timing["comparisons"][0]
+        precise = comparison["interval"]["high"] - comparison["interval"]["low"] <= 2 * 0.015 * comparison["speedup"]
+        assert timing["budget_seconds"] == float(seconds) or precise, timing
+    assert kw(*words, "--time", "0.7").json["from_archive"] is True
+
+
 def test_a_stated_precision_lets_a_bf16_kernel_pass_that_float32_refuses(kw):
     words = ("verify", "problems/matmul.py", "redteam/rounds_to_bf16.cpp", "--json")
     refused = kw(*words)
