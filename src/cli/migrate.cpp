@@ -26,8 +26,9 @@ std::string strategy_text(const CarriedStrategy& strategy) {
 }  // namespace
 
 Result<int> run_migrate(const MigrateOptions& options, Output& output) {
-  KW_TRY(const Dsl* to, dsl_named(options.to));
+  if (const auto to = dsl_named(options.to); !to) return to.error();
   KW_TRY(const GpuPlace place, gpu_place_among(vgpu::present_gpus(), options.machine, options.to));
+  KW_CHECK(check_out(options.out));
   const Interruption interruption;
   std::unique_ptr<Model> model;
   if (options.model.given()) {
@@ -38,6 +39,7 @@ Result<int> run_migrate(const MigrateOptions& options, Output& output) {
   request.kernel_file = options.kernel;
   request.from = options.from;
   request.to = options.to;
+  request.out = options.out;
   request.attempts = options.attempts;
   request.evaluator.gpu = place.sheet;  // nothing is timed
   request.evaluator.precision = options.precision;
@@ -46,11 +48,7 @@ Result<int> run_migrate(const MigrateOptions& options, Output& output) {
   request.model = model.get();
   KW_TRY(const Migration made, migrate(
                                    request, [&](const std::string& text) { output.progress(text); }, interruption.wanted()));
-  std::string file;
-  if (made.passed()) {
-    file = options.out.empty() ? fmt::format("{}-{}{}", made.problem.name, made.to, to->extension) : options.out;
-    KW_CHECK(write_file_atomically(file, made.kernel.source));
-  }
+  if (!made.file.empty()) KW_CHECK(write_file_atomically(made.file, made.kernel.source));
   const auto& paint = output.paint();
   std::string text = fmt::format("{}: {} -> {}, {}\n", made.problem.name, made.from, made.to,
                                  made.passed() ? paint.good("passed") : paint.bad(std::string(name_of(made.verdict.verdict))));
@@ -61,9 +59,13 @@ Result<int> run_migrate(const MigrateOptions& options, Output& output) {
   if (!made.verdict.diagnosis.summary.empty()) text += fmt::format("  {:<9} {}\n", "what", made.verdict.diagnosis.summary);
   if (made.verdict.verdict == Verdict::passed)
     text += fmt::format("  {:<9} {}\n", "outputs", agreement_text(made.agreement, made.from));
-  if (!file.empty()) text += fmt::format("  {:<9} {}\n", "kernel", file);
+  if (!made.file.empty()) {
+    text += fmt::format("  {:<9} {}{}\n", "kernel", made.file, made.passed() ? "" : ", to be looked at: it does not count");
+    text += paint.faint(fmt::format("  {:<9} {}\n", "repeat", made.verdict.repeat));
+  }
   Json json = made;
-  json["kernel_file"] = file;
+  json["kernel_file"] = made.passed() ? made.file : "";
+  json["failed_file"] = made.passed() ? "" : made.file;
   output.result(text, json);
   return made.passed() ? kPassed : kNotPassed;
 }

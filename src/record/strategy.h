@@ -13,7 +13,9 @@ namespace kw {
 
 // One thing to look for in a kernel that claims a strategy.
 struct EvidenceCheck {
-  std::string where;    // source, assembly (every function of the kernel's object), hot_loop (the innermost hot loops alone), ptx
+  // source, assembly (every function of the kernel's object), hot_loop (the innermost hot loops alone), ptx, or ptx_facts (words
+  // for what follows from several lines of it: strategy/ptx_facts.h)
+  std::string where;
   std::string pattern;  // a regular expression (ECMAScript), matched within one line
   bool absent = false;  // it must not be there
   std::string isa;      // x86 or arm: says nothing elsewhere; empty: on all

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "agent/migrator.h"
+#include "base/shell.h"
 #include "profile/loops.h"
 #include "record/dsl_place.h"
 #include "search/coder.h"
@@ -101,12 +102,12 @@ class Migrator {
     made.from = source.dsl().name;
     made.to = to.name;
     progress_("verifying the source kernel");
-    KW_TRY(const Evaluated judged, evaluator_.verify(problem, source, "kernelwright verify"));
+    KW_TRY(const Evaluated judged, evaluator_.verify(problem, source, command_for(request_.kernel_file, source.dsl())));
     made.source_verdict = judged.evaluation.verdict;
     if (made.source_verdict.verdict != Verdict::passed)
       return bad_input(fmt::format("{} does not pass on {}: {}", request_.kernel_file, problem.description.name,
                                    made.source_verdict.diagnosis.summary),
-                       fmt::format("mend it first: kernelwright verify {} {}", request_.problem_file, request_.kernel_file));
+                       "mend it first: " + made.source_verdict.repeat);
     KW_TRY(const CompileOutcome compiled, source.compile(problem.description, evaluator_.compile_options()));
     if (!compiled.kernel) return internal_error("a kernel that has passed does not compile: " + compiled.diagnosis.summary);
     progress_("reading what the source kernel does");
@@ -121,10 +122,30 @@ class Migrator {
     KW_CHECK(write(made, problem, pool, source, to, {wanted.begin(), wanted.end()}));
     take_down(made, found, pool, counterparts, to);
     if (!made.kernel.source.empty()) KW_CHECK(judge(made, problem, source, to));
+    if (!made.kernel.source.empty() && !made.passed()) {  // what passed there before is not written over
+      made.file = fs::path(made.file).replace_extension(".failed" + std::string(to.extension)).string();
+      made.verdict.repeat = repeated_as(made.verdict.repeat, command_for(made.file, to));
+    }
     return made;
   }
 
  private:
+  [[nodiscard]] std::string file_for(const ProblemDescription& problem, const Dsl& to) const {
+    return request_.out.empty() ? fmt::format("{}-{}{}", problem.name, to.name, to.extension) : request_.out;
+  }
+
+  // That judges a kernel as it is judged here, but for the seed.
+  [[nodiscard]] std::string command_for(const std::string& kernel_file, const Dsl& dsl) const {
+    const EvaluatorOptions& options = request_.evaluator;
+    std::string text =
+        fmt::format("kernelwright verify {} {} --dsl {}", shell_word(request_.problem_file), shell_word(kernel_file), dsl.name);
+    if (dsl.on_gpu() && !options.gpu.empty()) text += " --machine " + shell_word(options.gpu);
+    if (options.precision != "float32") text += " --precision " + options.precision;
+    if (options.threads > 0) text += fmt::format(" --threads {}", options.threads);
+    if (options.unsafe_no_sandbox) text += " --unsafe-no-sandbox";
+    return text;
+  }
+
   // By the playbook where it knows the problem, by a model otherwise.
   Status write(Migration& made, const ProblemSource& problem, const StrategyPool& pool, const Candidate& source, const Dsl& to,
                const std::vector<std::string>& wanted) {
@@ -167,7 +188,7 @@ class Migrator {
     if (written.fault) return bad_input("the model's answer is no kernel: " + written.fault->detail, "try again, or another model");
     made.kernel = written.kernel;
     KW_TRY(Candidate first, Trials::candidate_of(made.kernel, {}));
-    KW_TRY(const Evaluated judged, evaluator_.verify(problem, first, "kernelwright verify"));
+    KW_TRY(const Evaluated judged, evaluator_.verify(problem, first, command_for(file_for(problem.description, to), to)));
     if (judged.evaluation.verdict.verdict == Verdict::passed) return {};
     OneKernelRequest repair;
     repair.problem_file = request_.problem_file;
@@ -204,10 +225,9 @@ class Migrator {
   Status judge(Migration& made, const ProblemSource& problem, const Candidate& source, const Dsl& to) {
     progress_("verifying the new kernel");
     KW_TRY(Candidate target, Trials::candidate_of(made.kernel, {}));
-    KW_TRY(const Evaluated judged, evaluator_.verify(problem, target,
-                                                     fmt::format("kernelwright verify {} KERNEL{} --dsl {}", request_.problem_file,
-                                                                 to.extension, to.name)));
-    made.verdict = judged.evaluation.verdict;
+    made.file = file_for(problem.description, to);
+    KW_TRY(Evaluated judged, evaluator_.verify(problem, target, command_for(made.file, to)));
+    made.verdict = std::move(judged.evaluation.verdict);
     if (made.verdict.verdict != Verdict::passed) return {};
     KW_TRY(const CompileOutcome compiled, target.compile(problem.description, evaluator_.compile_options()));
     if (!compiled.kernel) return internal_error("a kernel that has passed does not compile: " + compiled.diagnosis.summary);

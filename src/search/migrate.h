@@ -18,6 +18,7 @@ struct MigrationRequest {
   std::string kernel_file;
   std::string from;  // empty: by the kernel's file
   std::string to;
+  std::string out;   // where the new kernel will be written; empty: PROBLEM-DSL with the DSL's extension, in the current folder
   int attempts = 6;  // of a model, where the playbook does not know the problem
   std::uint64_t seed = 0;
   EvaluatorOptions evaluator;
@@ -47,7 +48,8 @@ struct Migration {
   VerdictRecord source_verdict;
   std::vector<CarriedStrategy> strategies;
   Kernel kernel;          // empty source where none could be written
-  VerdictRecord verdict;  // of the new kernel
+  VerdictRecord verdict;  // of the new kernel; its command names `file`
+  std::string file;       // where whoever asked writes the new kernel; beside what was asked for, where it did not pass
   Agreement agreement;
   [[nodiscard]] bool passed() const {
     return verdict.verdict == Verdict::passed && (!agreement.compared || agreement.within_tolerance);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "strategy/code_lines.h"
+#include "strategy/ptx_facts.h"
 
 namespace kw {
 namespace {
@@ -35,7 +36,8 @@ std::string missing_text(const std::string& pattern) {
 // Looks for patterns; every pattern is looked for once in each place, however many strategies ask.
 class EvidenceSearch {
  public:
-  explicit EvidenceSearch(const CodeView& code) : code_(code), source_(code_lines(code.source)) {}
+  explicit EvidenceSearch(const CodeView& code)
+      : code_(code), source_(code_lines(code.source)), facts_(ptx_facts(code.ptx_lines)) {}
 
   // What matched first; empty when nothing did.
   const std::optional<std::string>& first_match(const std::string& where, const std::string& pattern) {
@@ -47,20 +49,22 @@ class EvidenceSearch {
   // Evidence that something is absent from loops that were not found would say nothing.
   [[nodiscard]] bool can_look(const EvidenceCheck& check) const {
     if (check.where == "source") return true;
-    if (check.where == "ptx") return !code_.ptx_lines.empty();
+    if (is_in_ptx(check)) return !code_.ptx_lines.empty();
     if (!code_.has_assembly) return false;
     return check.where == "assembly" || !check.absent || !code_.hot_loop_lines.empty();
   }
   [[nodiscard]] bool concerns(const EvidenceCheck& check) const { return check.isa.empty() || check.isa == code_.isa; }
   [[nodiscard]] std::string place(const EvidenceCheck& check) const {
     if (check.where == "hot_loop" && !code_.hot_loop_lines.empty()) return "the hot loop";
-    return check.where == "source" ? "the source" : check.where == "ptx" ? "the PTX" : "the assembly";
+    return check.where == "source" ? "the source" : is_in_ptx(check) ? "the PTX" : "the assembly";
   }
 
  private:
+  static bool is_in_ptx(const EvidenceCheck& check) { return check.where == "ptx" || check.where == "ptx_facts"; }
   [[nodiscard]] const std::vector<std::string>& lines_of(const std::string& where) const {
     if (where == "source") return source_;
     if (where == "ptx") return code_.ptx_lines;
+    if (where == "ptx_facts") return facts_;
     return where == "hot_loop" ? loops() : code_.assembly_lines;
   }
   [[nodiscard]] const std::vector<std::string>& loops() const {
@@ -78,7 +82,7 @@ class EvidenceSearch {
   }
 
   const CodeView& code_;
-  std::vector<std::string> source_;
+  std::vector<std::string> source_, facts_;
   std::map<std::pair<std::string, std::string>, std::optional<std::string>> known_;
 };
 

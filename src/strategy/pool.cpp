@@ -119,9 +119,10 @@ Status StrategyPool::check(const Origin& origin) {
       return wrong(fmt::format("knob '{}' is no macro KW_... with values", knob), "\"KW_TILE\": [2, 4, 8]");
   for (const EvidenceCheck& check : s.evidence) {
     const bool in_machine_code = check.where == "assembly" || check.where == "hot_loop";
-    if (check.where != "source" && !(s.target == "gpu" ? check.where == "ptx" : in_machine_code))
+    const bool in_ptx = check.where == "ptx" || check.where == "ptx_facts";
+    if (check.where != "source" && !(s.target == "gpu" ? in_ptx : in_machine_code))
       return wrong(fmt::format("evidence cannot be in '{}'", check.where),
-                   s.target == "gpu" ? "one of: source, ptx" : "one of: source, assembly, hot_loop");
+                   s.target == "gpu" ? "one of: source, ptx, ptx_facts" : "one of: source, assembly, hot_loop");
     if (!check.isa.empty() && check.isa != "x86" && check.isa != "arm")
       return wrong(fmt::format("there is no isa '{}'", check.isa), "x86, arm, or leave it out");
     if (const auto read = readable_pattern(check.pattern); !read) return wrong(read.error().message, read.error().hint);

@@ -1,5 +1,8 @@
 """`kernelwright migrate`: a sample of the matrix, all of it as a slow test, and what it says of wrong input."""
 
+import json
+import os
+import re
 import subprocess
 
 import pytest
@@ -33,6 +36,37 @@ def test_a_product_from_opencl_to_cpp(tmp_path):
     out = tmp_path / "matmul.cpp"
     assert_carried(*migrate("matmul.py", TESTS / "honest" / "matmul_local_tiles.cl", "opencl", "cpp", out))
     assert "kw:launch" not in out.read_text()
+
+
+def test_the_command_that_repeats_the_verdict_runs_as_it_is_printed(tmp_path):
+    """From the folder where it was printed, with a problem and a folder that a shell would take apart."""
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "soft max.py").write_text((TESTS / "problems" / "row_softmax.py").read_text())
+    environment = {**os.environ, "KERNELWRIGHT_HOME": str(tmp_path / "home"), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+
+    def run(words):
+        return subprocess.run(words, capture_output=True, text=True, cwd=folder, env=environment, shell=isinstance(words, str))
+
+    kernel = TESTS / "honest" / "softmax_online.cpp"
+    done = run([str(PROGRAM), "migrate", "soft max.py", str(kernel), "--to", "opencl" if "opencl" in dsls_here() else "cuda-c"])
+    assert done.returncode == 0, done.stderr
+    command = re.search(r"^ +repeat +(kernelwright verify .*)$", done.stdout, re.MULTILINE)
+    assert command, done.stdout
+    again = run(command.group(1))
+    assert again.returncode == 0 and "passed" in again.stdout, again
+    # The source was judged, too; whoever asks about it is told its own file.
+    known = run([str(PROGRAM), "verify", "soft max.py", str(kernel), "--json"])
+    repeat = json.loads(known.stdout)["verdict"]["repeat"]
+    assert "KERNEL" not in repeat and run(repeat).returncode == 0, repeat
+
+
+def test_a_block_with_a_row_is_no_warp_with_a_row(tmp_path):
+    """It computes the number of its warp, and shuffles; but its warps join what they found."""
+    status, told = migrate("row_softmax.py", TESTS / "honest" / "softmax_block.cu", "cuda-c", "cute", tmp_path / "softmax.cu")
+    assert_carried(status, told)
+    carried = {each["source"]: each["targets"] for each in told["strategies"]}
+    assert "warp_per_row" not in carried and "warp_reduce" in carried, carried
 
 
 # One for each DSL that those above leave out, each for another family.
