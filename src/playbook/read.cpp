@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "playbook/reach.h"
 
@@ -198,7 +199,25 @@ ValueId table_value(Graph& graph, const Json& node) {
   return graph.add(std::move(value));
 }
 
-// `unread` gets the operations that there is no row for, or the first that its row does not take.
+constexpr const char* kOthersMayWrite =
+    "let a model write kernels: add --model NAME ('kernelwright model fetch' gets one for this machine); or judge a kernel of your "
+    "own: kernelwright measure PROBLEM KERNEL.cpp";
+
+bool mentions(const Json& argument, const std::set<std::string>& names) {
+  if (argument.is_object()) {
+    if (const auto ref = argument.find("ref"); ref != argument.end() && names.contains(ref->get<std::string>())) return true;
+    if (const auto list = argument.find("list"); list != argument.end())
+      return std::ranges::any_of(*list, [&](const Json& item) { return mentions(item, names); });
+  }
+  return false;
+}
+
+bool depends_on(const Json& node, const std::set<std::string>& names) {
+  const auto is_named = [&](const Json& argument) { return mentions(argument, names); };
+  return std::ranges::any_of(node.at("args"), is_named) || std::ranges::any_of(node.at("kwargs"), is_named);
+}
+
+// `unread` gets the operations that there is no row for, or that their row does not take as they are.
 Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::string>& unread) {
   ReadProblem read;
   std::map<std::string, ValueId> tensors;
@@ -207,7 +226,8 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::
     for (const auto& spec : *group)
       (spec.kind == TensorKind::scalar ? scalars : tensors)[spec.name] = argument_value(read.graph, spec);
   std::map<std::string, NodeValues> known;
-  std::string unknown;
+  std::vector<std::string> unknown, unreadable;
+  std::set<std::string> missing;  // nodes that were not read, and what is computed from them
   for (const auto& node : problem.graph.at("nodes")) {
     const auto name = node.at("name").get<std::string>();
     const auto kind = node.at("kind").get<std::string>();
@@ -223,26 +243,30 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::
         const NodeReader reader(read.graph, node, known, scalars);
         const OpRow* row = row_of(reader.op());
         if (row == nullptr) {
-          unknown += fmt::format("{}{} (node {})", unknown.empty() ? "" : ", ", reader.op(), name);
+          unknown.push_back(fmt::format("{} (node {})", reader.op(), name));
           unread.insert(reader.op());
-          known[name] = {};
+        }
+        if (row == nullptr || depends_on(node, missing)) {
+          missing.insert(name);
           continue;
         }
         known[name] = row->read(reader);
       }
     } catch (const ReadError& error) {
-      if (!unknown.empty()) break;  // what follows an unknown operation is unknown too
+      missing.insert(name);
       unread.insert(node.value("op", kind));
-      return bad_input(fmt::format("the playbook cannot read node {} ({}): {}", name, node.value("op", kind), error.message),
-                       "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+      unreadable.push_back(fmt::format("node {} ({}): {}", name, node.value("op", kind), error.message));
     }
   }
-  if (!unknown.empty()) {
+  if (!missing.empty()) {
     const bool draws = std::ranges::any_of(unread, draws_random_numbers);
+    std::vector<std::string> reasons;
+    if (!unknown.empty()) reasons.push_back(fmt::format("the playbook does not know {}", fmt::join(unknown, ", ")));
+    if (!unreadable.empty()) reasons.push_back(fmt::format("the playbook cannot read {}", fmt::join(unreadable, "; ")));
     return bad_input(
-        fmt::format("the playbook does not know {}", unknown),
+        fmt::format("{}", fmt::join(reasons, "; ")),
         draws ? "forward() draws random numbers, which no kernel can repeat: take them as inputs, or make them in __init__"
-              : "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+              : kOthersMayWrite);
   }
   for (const auto& output : problem.graph.at("outputs")) {
     const auto found = known.find(output.get<std::string>());
@@ -286,8 +310,7 @@ std::vector<ValueId> apart(Graph& graph, const std::vector<ValueId>& outputs) {
 
 Result<ReadProblem> read_graph(const ProblemDescription& problem) {
   if (problem.graph.is_null())
-    return bad_input(fmt::format("{} has no graph: {}", problem.name, problem.graph_error),
-                     "judge a kernel of your own: kernelwright measure PROBLEM KERNEL.cpp");
+    return bad_input(fmt::format("{} has no graph: {}", problem.name, problem.graph_error), kOthersMayWrite);
   std::set<std::string> unread;
   auto read = read_fields("the graph of " + problem.name, [&] { return read_nodes(problem, unread); });
   if (!read) return read.error();

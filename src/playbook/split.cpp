@@ -123,7 +123,30 @@ class Splitter {
     return std::move(split_);
   }
 
+  Split make_around(const std::set<std::string>& operations) {
+    if (!read_nodes()) return {};
+    find_last_uses();
+    const std::vector<std::int64_t> alive = alive_before_steps();
+    std::size_t begin = 0;
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      if (!operations.contains(node(steps_[step]).at("op").get<std::string>())) continue;
+      // A result that is several tensors stays with who takes it apart.
+      std::size_t before = step, after = step + 1;
+      while (before > begin && alive[before] < 0) --before;
+      while (after < steps_.size() && alive[after] < 0) ++after;
+      add_piece(begin, before);
+      begin = std::max(begin, after);
+    }
+    add_piece(begin, steps_.size());
+    return std::move(split_);
+  }
+
  private:
+  void add_piece(std::size_t begin, std::size_t end) {
+    for (std::size_t step = begin; step < end; ++step)
+      if (!is_view_op(plain_name(node(steps_[step]).at("op").get<std::string>()))) return add_place(begin, end);
+  }
+
   [[nodiscard]] const Json& node(const std::string& name) const { return *nodes_.at(name); }
   [[nodiscard]] bool is_weight(const std::string& name) const { return weights_.contains(name); }
 
@@ -403,6 +426,9 @@ class Splitter {
 }  // namespace
 
 Split split_problem(const ProblemDescription& problem) { return Splitter(problem).make(); }
+Split split_around(const ProblemDescription& problem, const std::set<std::string>& operations) {
+  return Splitter(problem).make_around(operations);
+}
 
 BetweenPlaces place_values(const Split& split) {
   struct Lifetime {

@@ -3,6 +3,7 @@
 // computed.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct Split {
 inline constexpr std::size_t kFewestPlaces = 4;
 
 Split split_problem(const ProblemDescription& problem);
+// What is left of a problem around operations of these names ("aten.linalg_svd.default"), in pieces; pieces that only look at
+// tensors otherwise are left out.
+Split split_around(const ProblemDescription& problem, const std::set<std::string>& operations);
 
 // A value between places and where its memory begins. Two share memory where one is no longer read when the other is written.
 struct PlacedValue {

@@ -18,6 +18,7 @@
 #include "search/profile_kernel.h"
 #include "search/run_budget.h"
 #include "search/task_brief.h"
+#include "search/unknown_operations.h"
 #include "search/winner.h"
 #include "strategy/ledger.h"
 #include "strategy/ledger_entries.h"
@@ -31,9 +32,8 @@ constexpr int kSmallContext = 16000;  // models with less are asked for one kern
 std::string shape_words(const ProblemDescription& problem) {
   constexpr std::size_t kMost = 12;
   std::vector<std::string> words;
-  for (const TensorSpec* tensor : problem.arguments()) {
+  for (const TensorSpec* tensor : problem.arguments())
     if (words.size() < kMost) words.push_back(fmt::format("{}[{}]", torch_name(tensor->dtype), fmt::join(tensor->shape, ",")));
-  }
   if (const std::size_t all = problem.arguments().size(); all > kMost) words.push_back(fmt::format("and {} more", all - kMost));
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -160,10 +160,15 @@ class Run {
     record_.machine_id = evaluator_->machine().id;
     KW_TRY(const vgpu::GpuSheet sheet, evaluator_->gpu_sheet());
     if (record_.options.is_on_gpu()) record_.ceilings = ceilings_of(sheet, record_.options.precision);
-    auto coder = record_.options.is_on_gpu()
-                     ? gpu_playbook_coder(description, sheet, record_.options.precision, record_.options.dsl)
-                     : cpu_playbook_coder(record_.options.dsl, description, evaluator_->machine(), evaluator_->threads());
-    if (!coder && request_.model == nullptr) return std::move(coder.error());
+    const auto coder_for = [&](const ProblemDescription& problem) {
+      return record_.options.is_on_gpu()
+                 ? gpu_playbook_coder(problem, sheet, record_.options.precision, record_.options.dsl)
+                 : cpu_playbook_coder(record_.options.dsl, problem, evaluator_->machine(), evaluator_->threads());
+    };
+    auto coder = coder_for(description);
+    const auto can_write = [&](const ProblemDescription& piece) { return coder_for(piece).ok(); };
+    if (!coder && request_.model == nullptr)
+      return with_pieces(std::move(coder.error()), unknown_operations_of(description, can_write), record_.options);
     if (!coder) outcome_.notes.push_back(fmt::format("the model works alone: {}", coder.error().message));
     coder_ = coder ? std::move(*coder) : no_coder();
     return {};
