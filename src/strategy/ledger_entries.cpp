@@ -80,10 +80,9 @@ Relative nearest_relative(const std::vector<Individual>& individuals, const Indi
   return best;
 }
 
-}  // namespace
-
-std::vector<LedgerEntry> ledger_entries(const StrategyPool& pool, const std::vector<Individual>& individuals, std::int64_t first,
-                                        const RunFacts& facts) {
+// Entries from relatives that are at most so many strategies apart.
+std::vector<LedgerEntry> entries_within(std::size_t farthest, const StrategyPool& pool, const std::vector<Individual>& individuals,
+                                        std::int64_t first, const RunFacts& facts) {
   std::vector<LedgerEntry> entries;
   for (const Individual& child : individuals) {
     if (child.index < first) continue;
@@ -94,7 +93,7 @@ std::vector<LedgerEntry> ledger_entries(const StrategyPool& pool, const std::vec
     };
     if (const double seconds = seconds_of(individuals, child); seconds > 0) {
       const auto relative = nearest_relative(
-          individuals, child, [](const Difference& apart) { return apart.size() >= 1 && apart.size() <= kFarthest; });
+          individuals, child, [&](const Difference& apart) { return apart.size() >= 1 && apart.size() <= farthest; });
       if (!relative.individual) continue;
       const double ratio = seconds_of(individuals, *relative.individual) / seconds;
       const double share = std::log(ratio) / static_cast<double>(relative.difference.size());
@@ -102,12 +101,21 @@ std::vector<LedgerEntry> ledger_entries(const StrategyPool& pool, const std::vec
       for (const std::string& id : relative.difference.removed) entry(id, std::exp(-share), false);
     } else if (!child.passed() && child.verdict != Verdict::mistrusted) {
       const auto relative = nearest_relative(
-          individuals, child, [](const Difference& apart) { return !apart.added.empty() && apart.added.size() <= kFarthest; });
+          individuals, child, [&](const Difference& apart) { return !apart.added.empty() && apart.added.size() <= kFarthest; });
       if (!relative.individual) continue;
       for (const std::string& id : relative.difference.added) entry(id, 1, true);
     }
   }
   return entries;
+}
+
+}  // namespace
+
+std::vector<LedgerEntry> ledger_entries(const StrategyPool& pool, const std::vector<Individual>& individuals, std::int64_t first,
+                                        const RunFacts& facts) {
+  auto entries = entries_within(kFarthest, pool, individuals, first, facts);
+  // In a short search all kernels may be far apart: then little is said of each strategy, which is more than nothing.
+  return entries.empty() ? entries_within(SIZE_MAX, pool, individuals, first, facts) : entries;
 }
 
 }  // namespace kw

@@ -189,7 +189,10 @@ TEST(LedgerEntries, CompareWithTheNearestRelative) {
   EXPECT_EQ(told({plain, individual(1, {"vectors"}, 4, {0}), individual(2, {"vectors", "threads"}, 2, {0})}, 2),
             (Texts{"threads 2"}))
       << "a stranger that is nearer than the parent";
-  EXPECT_EQ(told({plain, individual(1, {"a", "b", "c", "d"}, 4, {0})}, 0), Texts{}) << "too far apart";
+  EXPECT_EQ(told({plain, individual(1, {"a", "b", "c", "d"}, 4, {0})}, 0), (Texts{"a 1.19", "b 1.19", "c 1.19", "d 1.19"}))
+      << "far apart, and all that there is";
+  EXPECT_EQ(told({plain, individual(1, {"a", "b", "c", "d"}, 4, {0}), individual(2, {"vectors"}, 4, {0})}, 0), (Texts{"vectors 2"}))
+      << "too far apart where anything is nearer";
   EXPECT_EQ(told({plain, individual(1, {}, 4, {0})}, 0), Texts{}) << "only knobs differ";
   EXPECT_EQ(told({plain, individual(1, {"vectors"}, 4), individual(2, {"threads"}, 4)}, 2), (Texts{"threads 2"})) << "from 2 on";
 }
