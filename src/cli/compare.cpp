@@ -50,7 +50,7 @@ Result<int> run_compare(const CompareOptions& options, Output& output) {
 }
 
 Result<int> run_best(const BestOptions& options, Output& output) {
-  KW_CHECK(check_out(options.out));
+  if (!options.out.empty()) KW_CHECK(check_out(options.out));
   KW_TRY(Archive archive, Archive::open_to_read(Archive::default_path()));
   KW_TRY(const auto runs, runs_of(archive, options.problem));
   const RunRecord* best = nullptr;

@@ -32,6 +32,7 @@ Result<int> one_step(const AgentOptions& options, const Dsl& dsl, Output& output
     return bad_input(
         fmt::format("--machine {} goes with --dsl cuda-c or cute", options.machine),
         "choose a DSL for it, such as --dsl cuda-c; or leave --machine out: kernels in C++ and OpenCL are for this machine");
+  KW_CHECK(check_out(options.out));
   GpuPlace place;
   if (dsl.on_gpu()) {
     KW_TRY(place, gpu_place_among(vgpu::present_gpus(), options.machine, dsl.name));  // an unknown GPU is told at once

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/cpp_text.h"
 #include "report/numbers.h"
 #include "search/evaluator.h"
 
@@ -60,8 +61,12 @@ Result<std::unique_ptr<Evaluator>> evaluator_for(const Candidate& candidate, con
 
 // Looked at before anything slow starts.
 Result<Candidate> candidate_of(const std::string& kernel, const JudgeOptions& options) {
-  KW_TRY(auto knobs, knobs_of(options.knobs));
-  KW_TRY(Candidate candidate, Candidate::read(kernel, std::move(knobs), options.dsl));
+  KW_TRY(const auto knobs, knobs_of(options.knobs));
+  KW_TRY(Candidate candidate, Candidate::read(kernel, knobs, options.dsl));
+  for (const auto& [name, value] : knobs)  // of two kernels that are timed against each other, one may have knobs of its own
+    if (options.against.empty() && is_identifier(name) && !mentions_identifier(candidate.source().text, name))
+      return bad_input(fmt::format("{} has no knob {}", kernel, name),
+                       "write its name as it stands in the kernel; a knob is a macro with a default (#ifndef KW_TILE)");
   if (!candidate.on_gpu() && !options.machine.empty())
     return bad_input(
         fmt::format("--machine {} goes with kernels for a GPU; {} is {}", options.machine, kernel, candidate.dsl().name),

@@ -2,8 +2,10 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -52,11 +54,17 @@ void Output::error(const Error& error) {
 }
 
 Status check_out(const std::string& out) {
-  if (out.empty()) return {};
-  const fs::path folder = fs::absolute(out).parent_path();
-  if (!fs::is_directory(folder))
-    return bad_input(fmt::format("--out {}: there is no folder {}", out, folder.string()), "make it first");
-  if (fs::is_directory(out)) return bad_input(fmt::format("--out {} is a folder", out), "name a file, such as kernel.cpp");
+  std::error_code code;
+  const fs::path folder = out.empty() ? fs::current_path(code) : fs::absolute(out).parent_path();
+  if (!fs::is_directory(folder, code))
+    return bad_input(out.empty() ? std::string("the current folder is gone")
+                                 : fmt::format("--out {}: there is no folder {}", out, folder.string()),
+                     out.empty() ? "go to another" : "make it first");
+  if (!out.empty() && fs::is_directory(out, code))
+    return bad_input(fmt::format("--out {} is a folder", out), "name a file, such as kernel.cpp");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return bad_input(fmt::format("nothing can be written into {}: {}", folder.string(), std::strerror(errno)),
+                     "name a file in another folder with --out");
   return {};
 }
 

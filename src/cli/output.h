@@ -30,7 +30,7 @@ class Output {
   Paint paint_;
 };
 
-// Whether a file can be written there, before anything long is begun; empty: nothing was asked for.
+// Whether a file can be written there, before anything long is begun; empty: into the current folder.
 Status check_out(const std::string& out);
 
 }  // namespace kw

@@ -37,6 +37,8 @@ WRONG_COMMAND_LINES = [
     (("verify", PROBLEM, KERNEL, "--knob", "KW_TILE"), ("KW_TILE", "NAME=VALUE")),
     (("verify", PROBLEM, KERNEL, "--knob", "=3"), ("=3", "NAME=VALUE")),
     (("verify", PROBLEM, KERNEL, "--knob", "2TILES=3"), ("2TILES", "NAME=VALUE")),
+    (("verify", PROBLEM, KERNEL, "--knob", "KW_NO_SUCH=3"), ("KW_NO_SUCH", "scale_relu_plain.cpp")),
+    (("migrate", PROBLEM, KERNEL, "--to", "opencl", "--out", "/no/such/folder/k.cl"), ("/no/such/folder", "--out")),
     (("verify", PROBLEM, KERNEL, "--precision", "fp8"), ("fp8", "float32, tf32, bf16 or fp16")),
     (("verify", PROBLEM, KERNEL, "--threads", "4096"), ("--threads 4096", "cores")),
     (("describe", PROBLEM, "--threads", "4096"), ("--threads 4096", "cores")),
@@ -194,6 +196,17 @@ def test_a_home_that_cannot_be_written(shared_cache, open_folder):
     assert_refused(run, str(kw.home), "KERNELWRIGHT_HOME", status=FAILED)
     assert "No such file" not in run.err, f"the reason is a permission\n{run}"
     assert not list(kw.home.iterdir())
+
+
+def test_a_current_folder_that_cannot_be_written_is_told_before_the_search(shared_cache, open_folder):
+    kw = Kernelwright(open_folder / "home", readable_copy(shared_cache, open_folder))
+    for folder in ("home", "cache", "cache/machines"):
+        (open_folder / folder).mkdir(exist_ok=True)
+        os.chmod(open_folder / folder, 0o777)
+    (open_folder / "here").mkdir(mode=0o555)
+    run = kw("optimize", TESTS / PROBLEM, "--evaluations", "2", folder=open_folder / "here", options=as_nobody())
+    assert_refused(run, str(open_folder / "here"), "--out")
+    assert not (kw.home / "archive.db").exists(), "nothing was begun"
 
 
 @pytest.mark.parametrize("setting", ["KERNELWRIGHT_HOME", "KERNELWRIGHT_CACHE"])
