@@ -62,6 +62,8 @@ Result<Archive> Archive::open_to_read(const fs::path& path) {
   return Archive(std::move(database));
 }
 
+void Archive::compact() { (void)database_.execute("PRAGMA busy_timeout = 0; VACUUM;").ok(); }
+
 Status Archive::put_problem(const ProblemDescription& problem) {
   KW_TRY(auto insert,
          database_.prepare("INSERT INTO problems (source_hash, torch_version, name, file, description, first_seen) "

@@ -1,5 +1,6 @@
 // The archive: every problem, machine and evaluation, in one SQLite file that several processes may write at once.
-// Nothing else writes that file. It never evaluates, never deletes, and never repairs or replaces a file it can't read.
+// Nothing else writes that file. It never evaluates, never deletes but runs that it is told to, and never repairs or replaces a
+// file it can't read.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +71,9 @@ class Archive {
   // The newest evaluation of this kernel with these knobs on this problem that has a timing, or an estimate for a GPU.
   Result<std::optional<Evaluation>> find_measured(std::string_view problem_hash, std::string_view kernel_hash,
                                                   const KnobValues& knobs);
+
+  // Gives the disk back what was deleted; waits for nobody, and leaves it for another time where others are writing.
+  void compact();
 
   // Valid as long as the archive stays where it is.
   [[nodiscard]] RunArchive runs() const { return RunArchive(database_); }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -180,6 +181,41 @@ Status RunArchive::finish(const RunRecord& run, std::span<const LedgerEntry> ent
   return transaction.commit();
 }
 
+Status RunArchive::remove(std::span<const std::string> ids) {
+  KW_TRY(Transaction transaction, Transaction::begin(*database_));
+  for (const std::string& id : ids) {
+    KW_TRY(const std::int64_t number, run_number(id));
+    for (const std::string_view table : {"exchanges", "lessons", "ledger", "individuals"}) {
+      KW_TRY(auto remove, database_->prepare(fmt::format("DELETE FROM {} WHERE run = ?1", table)));
+      KW_CHECK(remove.bind(1, number).run());
+    }
+    KW_TRY(auto remove, database_->prepare("DELETE FROM runs WHERE id = ?1"));
+    KW_CHECK(remove.bind(1, number).run());
+    if (database_->changed_rows() == 0) return bad_input(fmt::format("there is no run {}", id), "kernelwright runs lists them");
+  }
+  return transaction.commit();
+}
+
+Result<std::vector<std::string>> RunArchive::unfinished_after(std::span<const std::string> ids) const {
+  std::set<std::string> resting;
+  for (const std::string& id : ids) {
+    KW_TRY(const std::int64_t number, run_number(id));
+    KW_TRY(auto query,
+           database_->prepare(
+               "SELECT r.id FROM runs r WHERE json_extract(r.record, '$.state') != 'done' AND ("
+               "EXISTS (SELECT 1 FROM ledger l WHERE l.run = ?1 AND l.id <= json_extract(r.record, '$.ledger_limit')) OR "
+               "EXISTS (SELECT 1 FROM lessons l WHERE l.run = ?1 AND l.id <= json_extract(r.record, '$.lesson_limit')))"));
+    query.bind(1, number);
+    for (;;) {
+      KW_TRY(const bool row, query.step());
+      if (!row) break;
+      resting.insert(std::to_string(query.integer(0)));
+    }
+  }
+  for (const std::string& id : ids) resting.erase(id);
+  return std::vector(resting.begin(), resting.end());
+}
+
 Result<std::int64_t> RunArchive::add_exchange(std::string_view run_id, const Exchange& exchange) {
   KW_TRY(const std::int64_t number, run_number(run_id));
   Exchange kept = exchange;
@@ -264,7 +300,12 @@ Result<RunLock> RunLock::acquire(const fs::path& folder, const std::string& run_
   if (why_not == EWOULDBLOCK)
     return bad_input(fmt::format("run {} is under way in another process", run_id), "wait for it, or stop it first");
   if (why_not != 0) return internal_error(fmt::format("{} cannot be locked: {}", file.string(), std::strerror(why_not)));
-  return RunLock(std::move(open));
+  return RunLock(std::move(open), file);
+}
+
+void RunLock::remove_file() const {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
 }
 
 }  // namespace kw

@@ -67,6 +67,11 @@ class RunArchive {
   // that ending a run twice teaches once.
   Status finish(const RunRecord& run, std::span<const LedgerEntry> entries, std::span<const Lesson> lessons);
 
+  // Takes runs out with everything that only they have: kernels, exchanges, and what they taught the ledger and later runs.
+  Status remove(std::span<const std::string> ids);
+  // Unfinished runs, others than these, that began with what these had taught.
+  [[nodiscard]] Result<std::vector<std::string>> unfinished_after(std::span<const std::string> ids) const;
+
   // What a model was asked during a run and what it answered; its id.
   Result<std::int64_t> add_exchange(std::string_view run_id, const Exchange& exchange);
   Result<std::vector<Exchange>> exchanges(std::string_view run_id) const;  // in the order in which they were added
@@ -91,10 +96,13 @@ class RunArchive {
 class RunLock {
  public:
   static Result<RunLock> acquire(const fs::path& folder, const std::string& run_id);
+  // For a run that is no more.
+  void remove_file() const;
 
  private:
-  explicit RunLock(LockedFile file) : file_(std::move(file)) {}
+  RunLock(LockedFile file, fs::path path) : file_(std::move(file)), path_(std::move(path)) {}
   LockedFile file_;
+  fs::path path_;
 };
 
 // Whether some process holds the run's lock. Looks without taking it, so that it never stands in the way of one that wants it.

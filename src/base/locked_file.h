@@ -28,13 +28,17 @@ class LockedFile {
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
   // 0, or why not, as errno has it: EWOULDBLOCK where another holds it.
-  [[nodiscard]] int lock() const {
-    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+  [[nodiscard]] int lock() const { return take(LOCK_EX); }
+  // The same beside others that share it; not beside one that has it alone.
+  [[nodiscard]] int share() const { return take(LOCK_SH); }
+
+ private:
+  [[nodiscard]] int take(int kind) const {
+    while (::flock(descriptor_, kind | LOCK_NB) != 0)
       if (errno != EINTR) return errno;
     return 0;
   }
 
- private:
   int descriptor_;  // -1: none
 };
 

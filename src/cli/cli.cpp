@@ -271,7 +271,19 @@ int run_cli(int argc, char** argv) {
   auto* runs_command = app.add_subcommand("runs", "the searches that were made, newest first");
   runs_command->add_option("--limit", runs.limit, "how many (default 20)")->check(CLI::Range(1, 1000000));
   runs_command->add_flag("--parts", runs.parts, "list the searches on sub-problems of larger ones, too");
+  auto* delete_option =
+      runs_command
+          ->add_option("--delete", runs.deleted, "take these runs out of the archive, after asking; not one that is under way")
+          ->type_name("RUN...");
+  runs_command->add_flag("--yes", runs.yes, "delete without asking")->needs(delete_option);
   runs_command->add_flag("--json", json, "print one JSON object");
+  CacheOptions cache;
+  auto* cache_command =
+      app.add_subcommand("cache", "what can be made again and is kept on the disk: how much, its limit, clear it");
+  auto* cache_limit_option =
+      cache_command->add_option("--limit", cache.limit, "keep at most this much from now on (at first 4GB)")->type_name("SIZE");
+  cache_command->add_flag("--clear", cache.clear, "remove all that no running process uses")->excludes(cache_limit_option);
+  cache_command->add_flag("--json", json, "print one JSON object");
   auto* show_command = app.add_subcommand("show", "one search: its winner, its lineage, and what was tried");
   show_command->add_option("run", show.run, "the run's number, as 'kernelwright runs' lists it")->required();
   show_command->add_option("--kernel", show.kernel, "print the source of this kernel of the run")->check(CLI::Range(0, 100000000));
@@ -341,7 +353,8 @@ int run_cli(int argc, char** argv) {
     if (*generate_command) return report(run_generate(generate, output), output);
     if (*repair_command) return report(run_repair(repair, output), output);
     if (*migrate_command) return report(run_migrate(migrate, output), output);
-    if (*runs_command) return report(run_runs(runs, output), output);
+    if (*runs_command) return report(runs.deleted.empty() ? run_runs(runs, output) : delete_runs(runs, output), output);
+    if (*cache_command) return report(run_cache(cache, output), output);
     if (*show_command) return report(run_show(show, output), output);
     if (const auto printed = manual.run(output)) return report(*printed, output);
     if (const auto looked = views.run(output)) return report(*looked, output);

@@ -100,9 +100,18 @@ Result<int> run_bench(const BenchOptions& options, Output& output);
 
 struct RunsOptions {
   int limit = 20;
-  bool parts = false;  // searches on sub-problems, too
+  bool parts = false;                // searches on sub-problems, too
+  std::vector<std::string> deleted;  // take these out instead
+  bool yes = false;                  // without asking
 };
 Result<int> run_runs(const RunsOptions& options, Output& output);
+Result<int> delete_runs(const RunsOptions& options, Output& output);
+
+struct CacheOptions {
+  std::optional<std::string> limit;  // "4GB"; none: as it is
+  bool clear = false;                // everything that nobody uses
+};
+Result<int> run_cache(const CacheOptions& options, Output& output);
 
 struct ShowOptions {
   std::string run;

@@ -32,7 +32,8 @@ const std::map<std::string, std::vector<const char*>>& examples() {
        {"kernelwright bench problems/level1 --time 60s",
         "kernelwright bench KernelBench/level2 --time 2m --scale-to 100ms --scale-to 2GiB",
         "kernelwright bench problems/level1 --only softmax --only norm --evaluations 10"}},
-      {"runs", {"kernelwright runs", "kernelwright runs --limit 5 --json"}},
+      {"runs", {"kernelwright runs", "kernelwright runs --limit 5 --json", "kernelwright runs --delete 3 4"}},
+      {"cache", {"kernelwright cache", "kernelwright cache --limit 2GB", "kernelwright cache --clear"}},
       {"show", {"kernelwright show 1", "kernelwright show 1 --kernel 5 > kernel.cpp", "kernelwright show 1 --prompts"}},
       {"report", {"kernelwright report 1", "kernelwright report 1 --out rms_norm.html"}},
       {"view", {"kernelwright view", "kernelwright view --port 8080"}},
@@ -219,7 +220,8 @@ std::string man_page(const CLI::App& app) {
       ".SH EXIT STATUS\n0 passed, 1 judged and not passed, 2 bad usage or input, 3 the evaluator itself failed.\n"
       ".SH ENVIRONMENT\n.TP\n.B KERNELWRIGHT_HOME\nwhere results are kept (~/.local/share/kernelwright)\n"
       ".TP\n.B KERNELWRIGHT_CACHE\nwhere what can be made again is kept (~/.cache/kernelwright)\n"
-      ".TP\n.B KERNELWRIGHT_CACHE_GB\nhow many gigabytes of tensors are kept there (16)\n"
+      ".TP\n.B KERNELWRIGHT_CACHE_GB\nhow many gigabytes of what can be made again are kept there (4, or as 'kernelwright cache "
+      "--limit' has set it)\n"
       ".TP\n.B KERNELWRIGHT_ROOT\nthe folder that holds oracle and knowledge\n";
   return text;
 }

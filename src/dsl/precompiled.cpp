@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/cache.h"
 #include "base/hash.h"
 #include "dsl/cpp.h"
 #include "dsl/cpp_text.h"
@@ -32,7 +33,7 @@ std::string text_of_headers() {
 // Compiles them in a folder beside their place, and moves that there: other processes may do the same at this moment.
 Result<fs::path> build(const fs::path& place, const std::string& compiler, sandbox::Mode mode) {
   KW_CHECK(make_folders(place.parent_path()));
-  KW_TRY(const TempFolder folder, TempFolder::make_in(place.parent_path(), "making"));
+  KW_TRY(const CacheWorkFolder folder, CacheWorkFolder::make_in(place.parent_path()));
   const fs::path made = folder.path() / "headers";
   KW_CHECK(make_folders(made));
   KW_CHECK(write_file_atomically(made / kName, text_of_headers()));
@@ -67,9 +68,12 @@ std::optional<fs::path> precompiled_headers(const KernelSource& source, const st
   std::string flags;
   for (const auto& flag : cpp_flags()) flags += flag + " ";
   const fs::path place = cache_home() / "headers" / key_of(compiler, *version, flags, processor_features(), text_of_headers());
+  static std::map<std::string, CacheLease> leases;  // for as long as this process compiles
+  if (CacheLease& lease = leases[place.string()]; !lease) lease = use_cached(place, Missing::leave);
   if (const auto it = known.find(place.string()); it != known.end() && (!it->second || fs::exists(*it->second))) return it->second;
   if (fs::exists(place / kName)) return known[place.string()] = place / kName;
   auto made = build(place, compiler, options.mode);
+  leases[place.string()] = use_cached(place, Missing::leave);
   return known[place.string()] = made ? std::optional(*made) : std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cache.h"
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "base/timing_environment.h"
@@ -48,6 +49,7 @@ std::string hint_for(int signal) {
 struct OracleClient::State {
   OracleOptions options;
   pid_t pid = -1;
+  CacheLease compiled;  // what torch.compile keeps stays while the oracle runs
   int to_child = -1;
   int from_child = -1;
   int errors = -1;  // the child's standard error, an unlinked file: its tail explains a death
@@ -77,6 +79,7 @@ struct OracleClient::State {
     if (from_child >= 0) ::close(from_child);
     if (errors >= 0) ::close(errors);
     pid = to_child = from_child = errors = -1;
+    compiled.reset();
     unread.clear();
     greeting = {};
     return WIFSIGNALED(status) && !is_ours ? WTERMSIG(status) : 0;
@@ -88,6 +91,7 @@ struct OracleClient::State {
     if (processor_advertises("amx_tile") && onednn_limit().empty()) hold_onednn_back();
     KW_TRY(const fs::path root, install_root());
     KW_CHECK(make_folders(cache_home() / "inductor"));
+    compiled = use_cached(cache_home() / "inductor", Missing::make);
     int down[2], up[2];
     if (::pipe2(down, O_CLOEXEC) != 0 || ::pipe2(up, O_CLOEXEC) != 0)
       return internal_error(fmt::format("cannot make a pipe for the oracle: {}", std::strerror(errno)));

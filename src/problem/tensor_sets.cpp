@@ -36,8 +36,7 @@ Result<TensorSet> open_set(const fs::path& folder) {
   KW_TRY(SafetensorsFile weights, SafetensorsFile::open(folder / "weights.safetensors"));
   KW_TRY(SafetensorsFile reference, SafetensorsFile::open(folder / "reference.safetensors"));
   KW_TRY(SafetensorsFile eager, SafetensorsFile::open(folder / "eager.safetensors"));
-  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager), {}, {}, 0,
-                0,  0, false, {},     std::nullopt,      std::nullopt};
+  TensorSet set{"", 0, false, folder, std::move(inputs), std::move(weights), std::move(reference), std::move(eager)};
   bool ties_are_there = false, flushed_is_there = false;
   KW_TRY(const bool read, read_fields((folder / "set.json").string(), [&] {
            set.distribution = json.at("distribution_used").get<std::string>();
@@ -69,18 +68,6 @@ std::vector<fs::path> folders_in(const fs::path& parent) {
   for (const auto& entry : entries_of(parent))
     if (entry.is_directory(gone)) all.push_back(entry.path());
   return all;
-}
-
-double bytes_below(const fs::path& folder) {
-  double total = 0;
-  std::error_code gone;
-  for (const auto& entry : entries_of(folder)) {
-    if (entry.is_directory(gone) && !entry.is_symlink(gone))
-      total += bytes_below(entry.path());
-    else if (const auto size = entry.file_size(gone); !gone)
-      total += static_cast<double>(size);
-  }
-  return total;
 }
 
 }  // namespace
@@ -118,7 +105,9 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
   const fs::path draw_folder = source_.cache_folder / fmt::format("{}-{}", draw, precision_);
   const fs::path folder = draw_folder / folder_name(kind);
   const std::uint64_t seed = derive_seed(draw, salt_of(kind));
+  const CacheLease lease = use_cached(draw_folder, Missing::make);
   const auto finished = [&](TensorSet set) {
+    set.lease = lease;
     set.seed = seed;
     set.fresh_weights = kind.fresh_weights;
     set.seeded_weights = kind.seeded_weights;
@@ -126,16 +115,13 @@ Result<TensorSet> TensorStore::get(std::uint64_t draw, const SetKind& kind, Orac
   };
   std::error_code ignored;
   if (fs::exists(folder, ignored)) {
-    if (auto set = open_set(folder)) {
-      fs::last_write_time(draw_folder, fs::file_time_type::clock::now(), ignored);
-      return finished(std::move(*set));
-    }
+    if (auto set = open_set(folder)) return finished(std::move(*set));
     fs::remove_all(folder, ignored);
   }
-  evict(tensor_cache_limit());
+  shrink_cache(cache_limit());
   // Made aside and moved into place whole: another process may want, or be making, the same set of the same draw.
   KW_CHECK(make_folders(draw_folder));
-  KW_TRY(const TempFolder aside, TempFolder::make_in(draw_folder, ".making"));
+  KW_TRY(const CacheWorkFolder aside, CacheWorkFolder::make_in(draw_folder));
   auto made = oracle.ask("materialise", {{"problem", source_.description.file},
                                          {"seed", seed},
                                          {"distribution", kind.distribution},
@@ -158,35 +144,6 @@ Result<SafetensorsFile> TensorStore::nearby_noise(const TensorSet& set, OracleCl
          oracle.ask("nearby", {{"problem", source_.description.file}, {"folder", set.folder.string()}, {"precision", precision_}}));
   (void)answer;
   return SafetensorsFile::open(file);
-}
-
-void TensorStore::evict(double most_bytes) {
-  struct Draw {
-    fs::path folder;
-    fs::file_time_type used;
-    double bytes;
-  };
-  std::vector<Draw> draws;
-  double total = 0;
-  std::error_code code;
-  for (const auto& problem : folders_in(cache_home() / "tensors")) {
-    for (const auto& folder : folders_in(problem)) {
-      draws.push_back({folder, fs::last_write_time(folder, code), bytes_below(folder)});
-      total += draws.back().bytes;
-    }
-  }
-  std::sort(draws.begin(), draws.end(), [](const Draw& a, const Draw& b) { return a.used < b.used; });
-  // The newest draw stays whatever its size: it is most likely the one in use.
-  for (std::size_t i = 0; i + 1 < draws.size() && total > most_bytes; ++i) {
-    fs::remove_all(draws[i].folder, code);
-    total -= draws[i].bytes;
-  }
-}
-
-double tensor_cache_limit() {
-  const char* chosen = std::getenv("KERNELWRIGHT_CACHE_GB");
-  const double gigabytes = chosen ? std::atof(chosen) : 0;
-  return (gigabytes > 0 ? gigabytes : 16) * 1e9;
 }
 
 }  // namespace kw

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "base/cache.h"
 #include "problem/problem_source.h"
 #include "problem/safetensors.h"
 
@@ -17,15 +18,16 @@ struct TensorSet {
   bool fresh_weights = false;
   fs::path folder;
   SafetensorsFile inputs, weights, reference, eager;
-  std::map<std::string, double> scalars;
-  std::vector<std::string> notes;
+  std::map<std::string, double> scalars{};
+  std::vector<std::string> notes{};
   double nonfinite = 0;      // share of the reference that is NaN or infinite
   double eager_seconds = 0;  // one call, roughly: for deadlines, not for speedups
   std::uint64_t weights_seed = 0;
   bool seeded_weights = false;
-  std::vector<std::string> known_weights;  // of seeded ones: the same whatever the seed is
-  std::optional<SafetensorsFile> flushed;  // by output: where its elements go when subnormal inputs are taken for zeros
-  std::optional<SafetensorsFile> ties;     // what positions are judged by, where values tie (verify/tied_positions.h)
+  std::vector<std::string> known_weights{};  // of seeded ones: the same whatever the seed is
+  std::optional<SafetensorsFile> flushed{};  // by output: where its elements go when subnormal inputs are taken for zeros
+  std::optional<SafetensorsFile> ties{};     // what positions are judged by, where values tie (verify/tied_positions.h)
+  CacheLease lease{};                        // nothing removes its folder meanwhile
 };
 
 // What is said of a set's weights: given, fresh or seeded.
@@ -59,15 +61,9 @@ class TensorStore {
   // yet.
   Result<SafetensorsFile> nearby_noise(const TensorSet& set, OracleClient& oracle) const;
 
-  // Removes the draws used longest ago, of all problems, until what is cached fits.
-  static void evict(double most_bytes);
-
  private:
   ProblemSource source_;
   std::string precision_;
 };
-
-// How many bytes of tensors are kept: $KERNELWRIGHT_CACHE_GB, else 16 GB.
-double tensor_cache_limit();
 
 }  // namespace kw

@@ -24,22 +24,34 @@ const std::map<std::string_view, Unit>& units() {
   return all;
 }
 
+// A number and its unit; nothing: it is none.
+std::optional<std::pair<double, Unit>> quantity(std::string_view word) {
+  double number = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const auto unit = units().find(word.substr(static_cast<std::size_t>(end - word.data())));
+  if (failure != std::errc() || unit == units().end() || !std::isfinite(number) || number <= 0) return std::nullopt;
+  return std::pair{number, unit->second};
+}
+
 }  // namespace
+
+std::optional<double> bytes_of_size(std::string_view word) {
+  const auto found = quantity(word);
+  return found && !found->second.is_time ? std::optional(found->first * found->second.factor) : std::nullopt;
+}
 
 Result<ScaleLimits> scale_limits(const std::vector<std::string>& words) {
   ScaleLimits limits;
   for (const std::string& word : words) {
-    double number = 0;
-    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const auto unit = units().find(std::string_view(end, static_cast<std::size_t>(word.data() + word.size() - end)));
-    if (failure != std::errc() || unit == units().end() || !std::isfinite(number) || number <= 0)
+    const auto found = quantity(word);
+    if (!found)
       return bad_input(fmt::format("--scale-to {} is neither a length of time nor a size", word),
                        "write it as 100ms, 2GiB or 500MB");
-    double& limit = unit->second.is_time ? limits.seconds : limits.bytes;
+    double& limit = found->second.is_time ? limits.seconds : limits.bytes;
     if (limit > 0)
-      return bad_input(fmt::format("--scale-to {} is a second {}", word, unit->second.is_time ? "length of time" : "size"),
+      return bad_input(fmt::format("--scale-to {} is a second {}", word, found->second.is_time ? "length of time" : "size"),
                        "give one of each kind at most, such as --scale-to 100ms --scale-to 2GiB");
-    limit = number * unit->second.factor;
+    limit = found->first * found->second.factor;
   }
   return limits;
 }

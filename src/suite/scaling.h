@@ -1,6 +1,8 @@
 // Problems that are too big for this machine, with smaller batches: another problem's text, in a file of its own.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -13,6 +15,9 @@ struct ScaleLimits {
   double bytes = 0;    // of inputs, parameters and outputs; 0: none
   [[nodiscard]] bool any() const { return seconds > 0 || bytes > 0; }
 };
+
+// "2GiB" or "500MB"; nothing: it is no size above 0.
+std::optional<double> bytes_of_size(std::string_view word);
 
 // "100ms", "2GiB", or both.
 Result<ScaleLimits> scale_limits(const std::vector<std::string>& words);

@@ -180,5 +180,58 @@ TEST_F(RunArchiveTest, SaysWhatIsNoRun) {
   EXPECT_FALSE(missing->has_value());
 }
 
+TEST_F(RunArchiveTest, ADeletedRunTakesWithItWhatOnlyItHas) {
+  const Archive archive = open();
+  RunArchive runs = archive.runs();
+  auto first = runs.start(sample_run()), second = runs.start(sample_run());
+  ASSERT_TRUE(first.ok() && second.ok());
+  const Individual individual = sample_individual(0, 2);
+  LedgerEntry entry;
+  entry.strategy = "fuse_chain";
+  for (RunRecord* run : {&*first, &*second}) {
+    ASSERT_TRUE(runs.add(run->id, std::span(&individual, 1), 1).ok());
+    ASSERT_TRUE(runs.add_exchange(run->id, Exchange{}).ok());
+    entry.run = run->id;
+    run->state = "done";
+    ASSERT_TRUE(runs.finish(*run, std::span(&entry, 1), {}).ok());
+  }
+  const std::vector<std::string> ids{first->id};
+  ASSERT_TRUE(runs.remove(ids).ok());
+  EXPECT_FALSE(runs.find(first->id)->has_value());
+  EXPECT_TRUE(runs.individuals(first->id)->empty() && runs.exchanges(first->id)->empty());
+  ASSERT_EQ(runs.ledger()->items.size(), 1U);
+  EXPECT_EQ(runs.ledger()->items[0].run, second->id);
+  EXPECT_EQ(runs.individuals(second->id)->size(), 1U);
+  // All or none.
+  const std::vector<std::string> one_is_gone{second->id, first->id};
+  EXPECT_FALSE(runs.remove(one_is_gone).ok());
+  EXPECT_TRUE(runs.find(second->id)->has_value());
+  EXPECT_EQ(runs.start(sample_run())->id, "3") << "numbers are not given again";
+}
+
+TEST_F(RunArchiveTest, UnfinishedRunsRestOnWhatEarlierOnesTaught) {
+  const Archive archive = open();
+  RunArchive runs = archive.runs();
+  auto teacher = runs.start(sample_run());
+  ASSERT_TRUE(teacher.ok());
+  RunRecord before = sample_run();  // began when the ledger was empty
+  const auto unaware = runs.start(before);
+  LedgerEntry entry;
+  entry.strategy = "fuse_chain";
+  entry.run = teacher->id;
+  teacher->state = "done";
+  ASSERT_TRUE(runs.finish(*teacher, std::span(&entry, 1), {}).ok());
+  RunRecord after = sample_run();
+  after.ledger_limit = runs.ledger()->limit;
+  auto pupil = runs.start(after);
+  ASSERT_TRUE(unaware.ok() && pupil.ok());
+  const std::vector<std::string> ids{teacher->id}, both{teacher->id, pupil->id};
+  EXPECT_EQ(*runs.unfinished_after(ids), std::vector<std::string>{pupil->id});
+  EXPECT_TRUE(runs.unfinished_after(both)->empty());
+  pupil->state = "done";
+  ASSERT_TRUE(runs.finish(*pupil, {}, {}).ok());
+  EXPECT_TRUE(runs.unfinished_after(ids)->empty());
+}
+
 }  // namespace
 }  // namespace kw

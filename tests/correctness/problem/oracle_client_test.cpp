@@ -195,7 +195,7 @@ TEST(TensorStoreTest, EvictionLivesWithOthersThatMakeAndRemoveSets) {
       fs::remove_all(folder, ignored);
     }
   });
-  for (int look = 0; look < 400; ++look) EXPECT_NO_THROW(TensorStore::evict(1e6));
+  for (int look = 0; look < 400; ++look) EXPECT_NO_THROW(shrink_cache(1e6));
   stop = true;
   other.get();
   EXPECT_TRUE(fs::exists(kept));
@@ -213,12 +213,12 @@ TEST(TensorStoreTest, EvictionRemovesWhatWasUsedLongestAgo) {
   const fs::path oldest = draw("a-1/1-float32", 9), middle = draw("b-2/7-float32", 5), newest = draw("a-1/3-float32", 1);
   const fs::path description = home.cache() / "tensors" / "a-1" / "description.json";
   ASSERT_TRUE(write_file_atomically(description, "{}").ok());
-  TensorStore::evict(3000);
+  shrink_cache(3000);
   EXPECT_TRUE(fs::exists(oldest)) << "all of it fits";
-  TensorStore::evict(2500);
+  shrink_cache(2500);
   EXPECT_FALSE(fs::exists(oldest));
   EXPECT_TRUE(fs::exists(middle) && fs::exists(newest));
-  TensorStore::evict(10);
+  shrink_cache(10);
   EXPECT_FALSE(fs::exists(middle));
   EXPECT_TRUE(fs::exists(newest)) << "the newest may be in use";
   EXPECT_TRUE(fs::exists(description)) << "descriptions stay";
@@ -226,7 +226,7 @@ TEST(TensorStoreTest, EvictionRemovesWhatWasUsedLongestAgo) {
 
 TEST(TensorStoreTest, AnEmptyCacheIsNoHarm) {
   const testing::TempHome home(testing::CacheIs::own);
-  TensorStore::evict(1);
+  shrink_cache(1);
   const TensorStore store({{}, home.cache() / "tensors" / "none"}, "float32");
   EXPECT_GT(store.pick_draw(false), 0u);
   EXPECT_NE(store.pick_draw(true), store.pick_draw(true));
@@ -244,11 +244,12 @@ TEST(TensorStoreTest, OnlyDrawsOfThePrecisionAreReused) {
 }
 
 TEST(TensorStoreTest, TheLimitIsTheUsers) {
+  const testing::TempHome home(testing::CacheIs::own);
   const testing::ScopedVariable some("KERNELWRIGHT_CACHE_GB", "2.5");
-  EXPECT_EQ(tensor_cache_limit(), 2.5e9);
+  EXPECT_EQ(cache_limit(), 2.5e9);
   for (const char* nonsense : {"", "0", "-3", "much"}) {
     const testing::ScopedVariable value("KERNELWRIGHT_CACHE_GB", nonsense);
-    EXPECT_EQ(tensor_cache_limit(), 16e9) << nonsense;
+    EXPECT_EQ(cache_limit(), 4e9) << nonsense;
   }
 }
 
