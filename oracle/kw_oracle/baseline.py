@@ -17,6 +17,7 @@ from kw_oracle.loading import blamed_on, load_problem
 from kw_oracle.pinning import one_thread_a_core, openmp_libraries
 from kw_oracle.stored_set import stored_inputs, stored_subject
 from kw_oracle.subject import Subject
+from kw_oracle.tensors import in_shared_memory
 
 _WARMING_CALLS = 3
 
@@ -52,7 +53,8 @@ class Baselines:
         paths = [pathlib.Path(folder) for folder in folders]
         subject = stored_subject(problem, paths[0])
         stored = [stored_inputs(subject, path) for path in paths]
-        arguments = [(each.mapped(gpu.tensor) if gpu else each).call() for each in stored]
+        # A kernel's inputs are pages of a file in memory: both sides read through the same kind of pages.
+        arguments = [each.mapped(gpu.tensor if gpu else in_shared_memory).call() for each in stored]
         if gpu:
             gpu.move(subject)
 

@@ -3,6 +3,7 @@ outputs. Values are never changed here."""
 
 import inspect
 import math
+import mmap
 from dataclasses import dataclass, replace
 
 import torch
@@ -37,6 +38,15 @@ def with_memory(memory: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 def copy_of(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
     """A copy with the same strides, gaps and overlaps included."""
     return with_memory(memory_of(tensor).to(dtype or tensor.dtype, copy=True), tensor)
+
+
+def in_shared_memory(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides in memory that could be shared with another process, page for page."""
+    memory = memory_of(tensor)
+    if memory.numel() == 0:
+        return copy_of(tensor)
+    shared = torch.frombuffer(mmap.mmap(-1, memory.numel() * memory.element_size()), dtype=memory.dtype)
+    return with_memory(shared.copy_(memory), tensor)
 
 
 def bytes_of(tensor: torch.Tensor) -> int:

@@ -38,10 +38,11 @@ class Control:
         self._socket.send(text if len(text) <= _MOST else json.dumps({"event": "nonsense"}).encode())
 
     def hear(self):
-        text = self._socket.recv(_MOST)
+        """An order, and the descriptor of the inputs that come with it, or None."""
+        text, descriptors, _flags, _address = socket.recv_fds(self._socket, _MOST, 1)
         if not text:
             os._exit(0)  # the evaluator is gone
-        return json.loads(text)
+        return json.loads(text), descriptors[0] if descriptors else None
 
 
 class Guest:
@@ -91,7 +92,7 @@ class Guest:
         return hook
 
     def _weights(self):
-        return {each["name"]: self._buffers.tensor(i, 0, each) for i, each in enumerate(self._described)
+        return {each["name"]: self._buffers.tensor(i, each) for i, each in enumerate(self._described)
                 if each["kind"] in ("parameter", "buffer")}
 
     def _forbid(self, operator):
@@ -145,27 +146,48 @@ class Guest:
             raise Fault(f"the problem's weights do not fit ModelNew: {one_line(error)}",
                         "ModelNew has parameters and buffers of Model's names and shapes, or makes its own under the same seed") from None
 
+    def hear(self):
+        """The next order. Inputs that come with it are shown, and their descriptor is closed: nothing but their place leads to them."""
+        order, inputs = self._control.hear()
+        if inputs is not None:
+            self._buffers.bring(inputs)
+            os.close(inputs)
+        return order
+
+    def rehearse(self):
+        """Orders before the candidate is loaded: what bringing inputs and answering takes is known before anything hostile is here."""
+        self._model = lambda *_arguments: None
+        while (order := self.hear())["op"] == "rehearse":
+            done, _results = self.call({"outs": [0], "poison": False, "goes_on": True})
+            self._control.tell({**done, "event": "rehearsed", "ticket": order["ticket"]})
+        self._model = None
+        if order["op"] != "load":
+            os._exit(0)
+        self._buffers.take_away()
+
+    def _arguments(self):
+        return self._candidate.arguments([self._buffers.tensor(i, self._described[i]) for i in self._inputs])
+
     def call(self, order):
-        slots, outs = order["slots"], order["outs"]
-        of_slot = {slot: self._candidate.arguments([self._buffers.tensor(i, slot, self._described[i]) for i in self._inputs])
-                   for slot in set(slots)}
+        arguments, outs = self._arguments(), order["outs"]
         watch = None
         if order["poison"] and not self._watched:
             self._watched, watch = True, Watch(self._candidate.path, self._is_own)
-        self._before, self._kept = self._kept, {}
-        seed_everything(0)
+        if not order["goes_on"]:
+            self._before, self._kept = self._kept, {}
+            seed_everything(0)
+            gc.collect()
         nanoseconds, results = [], {}
-        gc.collect()
         gc.disable()
         if self._device is not None:
             self._device.begin()
         try:
             with torch.no_grad():
                 if watch is None:
-                    self._timed(slots, outs, of_slot, nanoseconds, results)
+                    self._timed(arguments, outs, nanoseconds, results)
                 else:
                     with watch:
-                        self._timed(slots, outs, of_slot, nanoseconds, results)
+                        self._timed(arguments, outs, nanoseconds, results)
                         still = watch.mark()
         finally:
             gc.enable()
@@ -177,10 +199,9 @@ class Guest:
             done["gpu"] = [self._device.end()]
         return done, results
 
-    def _timed(self, slots, outs, of_slot, nanoseconds, results):
+    def _timed(self, arguments, outs, nanoseconds, results):
         clock, model = self._clock, self._model
-        for slot, out in zip(slots, outs):
-            arguments = of_slot[slot]
+        for out in outs:
             begin = clock()
             result = model(*arguments)
             end = clock()
@@ -188,7 +209,8 @@ class Guest:
             results[out] = result
 
     def outputs(self, results):
-        """Where the outputs are. They stay alive until the next order but one, so that memory that is used again stands out."""
+        """Where the outputs are. They stay alive until the next order but one, so that memory that is used again stands out; where an order
+        goes on with the one before, until the next call into their slot is over."""
         told = []
         for out, result in results.items():
             leaves = [leaf for leaf in pytree.tree_flatten(result)[0] if leaf is not None]
@@ -236,11 +258,15 @@ def serve():
     guest = Guest(spec, control)
     if cache := os.environ.get("TRITON_CACHE_DIR"):  # what was compiled before is there, and what is new goes nowhere
         shutil.copytree(spec["python"]["triton_cache"], cache, dirs_exist_ok=True)
+    os.close(_SPEC)
+    os.close(_DATA)
+    gc.freeze()  # PyTorch's own objects: collecting before an order would else take longer than many calls
     control.tell({"event": "mapped", "addresses": guest.addresses(), "device": []})
+    guest.rehearse()
     control.tell({"event": "loading"})
     fault(control, guest, lambda: guest.load()) or control.tell({"event": "loaded"})
     while True:
-        order = control.hear()
+        order = guest.hear()
         if order["op"] == "prepare":
             fault(control, guest, lambda: control.tell({**guest.prepare(order), "ticket": order["ticket"]}))
         elif order["op"] == "call":

@@ -2,10 +2,27 @@
 
 #include <csignal>
 #include <regex>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace kw {
+namespace {
+
+RunFailure memory_used_again() {
+  RunFailure failure;
+  failure.verdict = Verdict::forbidden;
+  failure.diagnosis = {"run",
+                       "forward() returns memory that it has returned before",
+                       "",
+                       {},
+                       "allocate the output in each call: whoever holds an earlier output would see it change",
+                       ""};
+  return failure;
+}
+
+}  // namespace
 
 namespace {
 
@@ -101,6 +118,22 @@ Result<WatchedCall> watched_call(const Json& message) {
                                    each.at("movement").get<bool>()});
     return watched;
   });
+}
+
+Answered<bool> GuestOutputs::take(const Json& message, const runner::Spec& spec, bool goes_on) {
+  if (!goes_on) before_ = std::exchange(now_, {});
+  Places returned;
+  for (const auto& each : message.at("outputs")) returned[each.at(0).get<int>()] = each.at(1).get<std::vector<std::uint64_t>>();
+  const Places held = std::exchange(now_, returned);
+  now_.insert(held.begin(), held.end());
+  std::set<std::uint64_t> seen;
+  for (const Places* all : {&std::as_const(before_), &held, &std::as_const(returned)})
+    for (const auto& [slot, addresses] : *all)
+      for (std::size_t i = 0; i < addresses.size(); ++i) {
+        const bool is_empty = spec.arguments.at(spec.arguments.size() - addresses.size() + i).bytes == 0;
+        if (!is_empty && !seen.insert(addresses[i]).second) return {{}, memory_used_again()};
+      }
+  return {true, {}};
 }
 
 }  // namespace kw

@@ -1,7 +1,10 @@
 // What a session needs to know of a Python guest: what it is told beside the runner's spec, and what its failures mean.
 #pragma once
 
+#include <map>
+
 #include "dsl/session.h"
+#include "runner/protocol.h"
 
 namespace kw {
 
@@ -19,5 +22,19 @@ std::optional<RunFailure> failure_from_maps(const std::optional<PythonBuild>& bu
 void explain_python_end(RunFailure& failure, const std::string& file, int signal = 0);
 
 Result<WatchedCall> watched_call(const Json& message);
+
+// Where a Python guest's outputs are, by slot. The guest holds those of an order until the next order but one, so that memory that
+// it returns again stands out. An order that goes on with the one before holds them, too, but for a slot that it fills anew: what
+// was there is held until that call is over.
+class GuestOutputs {
+ public:
+  // Of the message that follows a "done". A failure when memory is returned that is still held.
+  Answered<bool> take(const Json& message, const runner::Spec& spec, bool goes_on);
+  [[nodiscard]] const std::vector<std::uint64_t>& of(int out_slot) { return now_[out_slot]; }
+
+ private:
+  using Places = std::map<int, std::vector<std::uint64_t>>;
+  Places now_, before_;
+};
 
 }  // namespace kw

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,6 +22,7 @@
 #include "dsl/python_guest.h"
 #include "dsl/run_failure.h"
 #include "dsl/session_box.h"
+#include "dsl/session_files.h"
 #include "runner/protocol.h"
 
 namespace kw {
@@ -32,38 +32,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kAlignment = 64;
 // A virtual GPU has the tensors again and knows of each byte who wrote and read it; its threads and caches take the rest.
 constexpr std::uint64_t kGpuCopies = 8, kGpuBytes = std::uint64_t{2} << 30;
 // OpenCL brings a compiler with it, whether it is used or not.
 constexpr std::uint64_t kOpenClBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostReport = std::uint64_t{512} << 20;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
-
-runner::Argument argument_of(const TensorSpec& spec, Placement placement) {
-  runner::Argument argument;
-  argument.name = spec.name;
-  switch (spec.kind) {
-    case TensorKind::input:
-      argument.role = runner::Role::input;
-      break;
-    case TensorKind::scalar:
-      argument.role = runner::Role::scalar;
-      break;
-    case TensorKind::output:
-      argument.role = runner::Role::output;
-      break;
-    default:
-      argument.role = runner::Role::weight;
-      break;
-  }
-  argument.bytes = spec.kind == TensorKind::scalar ? 8 : spec.span_bytes();
-  argument.region = std::max(round_up(argument.bytes, kPage), kPage);
-  argument.lead = placement == Placement::tail ? argument.region - round_up(argument.bytes, kAlignment) : 0;
-  argument.poison = poison_word(spec.dtype);
-  return argument;
-}
 
 // Every thread of a process is stopped once its state says so.
 bool is_stopped(pid_t pid) {
@@ -79,9 +52,9 @@ bool is_stopped(pid_t pid) {
 struct Session::State {
   SessionOptions options;
   runner::Spec spec;
-  int data = -1, data_read_only = -1, spec_file = -1, control = -1;
-  std::byte* contents = nullptr;
-  std::uint64_t contents_bytes = 0;
+  SessionFiles files;
+  int shown = -1;  // the set of inputs that is in the process
+  int spec_file = -1, control = -1;
   std::optional<sandbox::Process> process;
   pid_t runner_pid = 0;
   RegionAddresses regions;
@@ -91,15 +64,15 @@ struct Session::State {
   bool stopped = false;
   Json python;  // what a Python guest is told beside the spec; null for the runner
   OwnWeights own_weights;
-  std::map<int, std::vector<std::uint64_t>> guest_outputs, guest_outputs_before;  // where a Python guest's outputs are, by slot
+  GuestOutputs guest_outputs;
   std::mt19937_64 tickets{std::random_device{}()};
   Clock::time_point sent_at, received_at;  // of the last order and of the last message
+  double order_seconds = 0;                // of the quickest rehearsal
 
   ~State() {
     thaw();
     process.reset();
-    if (contents != nullptr) ::munmap(contents, contents_bytes);
-    for (const int descriptor : {data, data_read_only, spec_file, control})
+    for (const int descriptor : {spec_file, control})
       if (descriptor >= 0) ::close(descriptor);
   }
 
@@ -120,8 +93,9 @@ struct Session::State {
     process.reset();
     runner_pid = 0;
     stopped = false;
+    shown = -1;
     regions.clear();
-    for (int* descriptor : {&data_read_only, &spec_file, &control}) {
+    for (int* descriptor : {&spec_file, &control}) {
       if (*descriptor >= 0) ::close(*descriptor);
       *descriptor = -1;
     }
@@ -141,7 +115,6 @@ struct Session::State {
     KW_TRY(spec_file, memory_file("kw-spec", text.size()));
     if (::pwrite(spec_file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
       return internal_error("cannot write the runner's spec");
-    KW_TRY(data_read_only, read_only_again(data));
     KW_TRY(const int spec_read_only, read_only_again(spec_file));
 
     auto prepared = options.python ? guest_box(options) : runner_box(spec, options, libraries, opencl_files);
@@ -158,15 +131,13 @@ struct Session::State {
     if (options.passive_waits) box.environment["OMP_WAIT_POLICY"] = "passive";
     box.descriptors = {{ends[1], runner::kControlDescriptor},
                        {spec_read_only, runner::kSpecDescriptor},
-                       {data_read_only, runner::kDataDescriptor}};
+                       {files.weights(), runner::kDataDescriptor}};
     box.cores = options.cores;
     box.limits.deadline = deadline;
     box.limits.output_cap = 64 << 10;
     std::uint64_t mapped = 0;
     for (const auto& argument : spec.arguments) {
-      const int copies = argument.role == runner::Role::output   ? spec.out_slots
-                         : argument.role == runner::Role::weight ? 1
-                                                                 : spec.slots;
+      const int copies = argument.role == runner::Role::output ? spec.out_slots : 1;
       mapped += static_cast<std::uint64_t>(copies) * (argument.region + 2 * runner::kGuardBytes);
     }
     if (options.gpu) mapped = kGpuCopies * mapped + kGpuBytes;
@@ -348,53 +319,52 @@ struct Session::State {
     return report;
   }
 
-  // Of the message that follows a Python guest's "done": what it returned last may not be memory that it returned before.
-  Answered<bool> take_guest_outputs(const Json& message) {
-    guest_outputs_before = std::move(guest_outputs);
-    guest_outputs.clear();
-    for (const auto& each : message.at("outputs"))
-      guest_outputs[each.at(0).get<int>()] = each.at(1).get<std::vector<std::uint64_t>>();
-    std::vector<std::uint64_t> seen;
-    for (const auto* all : {&guest_outputs_before, &guest_outputs})
-      for (const auto& [slot, addresses] : *all)
-        for (std::size_t i = 0; i < addresses.size(); ++i) {
-          const bool is_empty = spec.arguments[spec.arguments.size() - addresses.size() + i].bytes == 0;
-          if (!is_empty && std::find(seen.begin(), seen.end(), addresses[i]) != seen.end()) return {{}, memory_used_again()};
-          seen.push_back(addresses[i]);
-        }
-    return {true, {}};
-  }
-
-  static RunFailure memory_used_again() {
-    RunFailure failure;
-    failure.verdict = Verdict::forbidden;
-    failure.diagnosis = {"run",
-                         "forward() returns memory that it has returned before",
-                         "",
-                         {},
-                         "allocate the output in each call: whoever holds an earlier output would see it change",
-                         ""};
-    return failure;
-  }
-
   bool has_unasked_message() {
     pollfd watched{control, POLLIN, 0};
     return ::poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN) != 0;
   }
 
-  std::optional<RunFailure> order(const Json& message, milliseconds limit) {
-    process->set_deadline(limit + milliseconds(5000));
+  // `inputs` come with it where they are not in the process yet. What goes on with an earlier order has that one's deadline.
+  std::optional<RunFailure> order(const Json& message, milliseconds limit, int inputs = -1) {
+    if (!message.value("goes_on", false)) process->set_deadline(limit + milliseconds(5000));
     thaw();
     if (has_unasked_message()) {
       process->kill();
       return failure_from_message({{"event", "nonsense"}}, "run");
     }
     const std::string text = message.dump();
+    const int descriptor = inputs >= 0 && inputs != shown ? files.inputs(inputs) : -1;
+    if (inputs >= 0) shown = inputs;
     sent_at = Clock::now();
-    (void)::send(control, text.data(), text.size(), MSG_NOSIGNAL);
+    send_order(control, text, descriptor);
     return std::nullopt;
   }
+
+  // Nothing hostile is in the process yet.
+  Answered<bool> rehearse(milliseconds limit) {
+    order_seconds = 0;
+    for (int i = 0; i < options.rehearsals; ++i) {
+      const std::uint64_t ticket = tickets() >> 12 | 1;
+      if (auto failure = order({{"op", "rehearse"}, {"ticket", ticket}}, limit, i % options.slots)) return {{}, *failure};
+      auto rehearsed = await<bool>("rehearsed", "start", limit, ticket, [](const Json&) { return true; });
+      if (!rehearsed.ok()) return rehearsed;
+      const double seconds = std::chrono::duration<double>(received_at - sent_at).count();
+      order_seconds = i == 0 ? seconds : std::min(order_seconds, seconds);
+    }
+    shown = -1;
+    return {true, {}};
+  }
 };
+
+void CallReport::append(CallReport next) {
+  seconds.insert(seconds.end(), next.seconds.begin(), next.seconds.end());
+  outside_seconds += next.outside_seconds;
+  outside.insert(outside.end(), next.outside.begin(), next.outside.end());
+  float_state_changed |= next.float_state_changed;
+  if (next.gpu) gpu = std::move(next.gpu);
+  late_seconds.insert(late_seconds.end(), next.late_seconds.begin(), next.late_seconds.end());
+  if (next.watched) watched = std::move(next.watched);
+}
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;
@@ -414,8 +384,7 @@ Result<Session> Session::create(const ProblemDescription& problem, const Compile
     state->opencl_files = kernel.opencl->files;
   }
   spec.guarded = !state->options.debug;
-  spec.shared_inputs = state->options.shared_inputs;
-  spec.slots = state->options.slots;
+  spec.shared_weights = state->options.shared_weights;
   spec.out_slots = state->options.out_slots;
   for (const auto* argument : problem.arguments()) spec.arguments.push_back(argument_of(*argument, state->options.placement));
   if (const auto& gpu = state->options.gpu) spec.gpu = virtual_gpu_spec(*gpu, spec.threads);
@@ -429,18 +398,14 @@ Result<Session> Session::create(const ProblemDescription& problem, const Compile
     spec.gpu.flush_bytes = device->flush_bytes;
   }
   if (state->options.python) state->python = python_section(problem, *state->options.python, state->options.gpu);
-  state->contents_bytes = std::max<std::uint64_t>(runner::data_bytes(spec), kPage);
-  KW_TRY(state->data, memory_file("kw-data", state->contents_bytes));
-  void* mapped = ::mmap(nullptr, state->contents_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, state->data, 0);
-  if (mapped == MAP_FAILED) return internal_error(fmt::format("no memory for {} bytes of tensors", state->contents_bytes));
-  state->contents = static_cast<std::byte*>(mapped);
+  KW_TRY(state->files, SessionFiles::make(spec, state->options.slots));
   return Session(std::move(state));
 }
 
 std::span<std::byte> Session::contents(std::size_t argument, int slot) {
   const auto& spec = state_->spec;
   const auto& what = spec.arguments[argument];
-  return {state_->contents + runner::data_offset(spec, argument, slot) + what.lead, what.bytes};
+  return {state_->files.region(spec, argument, slot) + what.lead, what.bytes};
 }
 
 void Session::set_own_weights(OwnWeights own) { state_->own_weights = own; }
@@ -460,6 +425,9 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
     for (const auto& line : mapped.failure.diagnosis.evidence) why += "; " + line;
     return internal_error("the runner did not start: " + why, "run 'kernelwright doctor'");
   }
+  const auto rehearsed = state_->rehearse(milliseconds(10000));
+  if (!rehearsed.ok()) return rehearsed;
+  if (auto failure = state_->order({{"op", "load"}}, deadline + start_limit)) return Answered<bool>{{}, *failure};
   auto loading = state_->await<bool>("loading", "load", milliseconds(10000), 0, [](const Json&) { return true; });
   if (!loading.ok()) return loading;
   if (state_->options.python) deadline += milliseconds(30000);
@@ -491,17 +459,32 @@ Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
 
 Result<Answered<CallReport>> Session::call(std::span<const int> slots, std::span<const int> outs, bool poison,
                                            milliseconds deadline) {
-  return order_calls({{"op", "call"}, {"slots", slots}, {"outs", outs}, {"poison", poison}}, slots.size(), deadline);
+  Answered<CallReport> all;
+  all.value.emplace();
+  const auto until = Clock::now() + deadline;
+  for (std::size_t begin = 0, end = 0; begin < slots.size(); begin = end) {
+    while (end < slots.size() && slots[end] == slots[begin]) ++end;
+    Json message{{"op", "call"}, {"outs", outs.subspan(begin, end - begin)}, {"poison", poison}, {"goes_on", begin > 0}};
+    const auto left = std::max(milliseconds(1), std::chrono::ceil<milliseconds>(until - Clock::now()));
+    KW_TRY(auto some, order_calls(std::move(message), slots[begin], end - begin, left, end == slots.size()));
+    if (!some.ok()) return some;
+    all.value->append(std::move(*some.value));
+  }
+  return all;
 }
 
 Result<Answered<CallReport>> Session::burst(int calls, milliseconds deadline) {
-  return order_calls({{"op", "burst"}, {"calls", calls}}, 1, deadline);
+  return order_calls({{"op", "burst"}, {"calls", calls}}, -1, 1, deadline);
 }
 
-Result<Answered<CallReport>> Session::order_calls(Json message, std::size_t times, milliseconds deadline) {
+double Session::order_seconds() const { return state_->order_seconds; }
+
+// After the last order the process is stopped. Between orders it is not: it waits, and does not know which is the last.
+Result<Answered<CallReport>> Session::order_calls(Json message, int inputs, std::size_t times, milliseconds deadline, bool last) {
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
+  const bool goes_on = message.value("goes_on", false);
   message["ticket"] = ticket;
-  if (auto failure = state_->order(message, deadline)) return Answered<CallReport>{{}, *failure};
+  if (auto failure = state_->order(message, deadline, inputs)) return Answered<CallReport>{{}, *failure};
   Json seen, watched;
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
@@ -516,13 +499,15 @@ Result<Answered<CallReport>> Session::order_calls(Json message, std::size_t time
   });
   if (answered.ok()) {
     answered.value->outside_seconds = std::chrono::duration<double>(state_->received_at - state_->sent_at).count();
+    answered.value->outside.assign(times, answered.value->outside_seconds / static_cast<double>(times));
     if (state_->options.python) {
-      auto placed = state_->await<Answered<bool>>("outputs", "run", deadline, ticket,
-                                                  [&](const Json& outputs) { return state_->take_guest_outputs(outputs); });
+      auto placed = state_->await<Answered<bool>>("outputs", "run", deadline, ticket, [&](const Json& outputs) {
+        return state_->guest_outputs.take(outputs, state_->spec, goes_on);
+      });
       if (!placed.ok()) return Answered<CallReport>{{}, placed.failure};
       if (!placed.value->ok()) return Answered<CallReport>{{}, placed.value->failure};
     }
-    state_->freeze();
+    if (last || !seen.is_null()) state_->freeze();
     if (!watched.is_null()) {
       KW_TRY(answered.value->watched, watched_call(watched));
     }
@@ -538,7 +523,7 @@ Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slo
   if (state_->options.python) {
     canary_broken = false;
     std::vector<std::byte> values(what.bytes);
-    const auto& addresses = state_->guest_outputs[out_slot];
+    const auto& addresses = state_->guest_outputs.of(out_slot);
     const std::size_t number = argument + addresses.size() - state_->spec.arguments.size();  // outputs come last
     if (number >= addresses.size()) return internal_error(fmt::format("the guest did not say where '{}' is", what.name));
     KW_CHECK(state_->read_memory(addresses[number], values, fmt::format("the output '{}'", what.name)));

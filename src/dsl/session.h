@@ -40,9 +40,10 @@ struct SessionOptions {
   int threads = 1;
   std::vector<int> cores;  // empty: not pinned
   Placement placement = Placement::tail;
-  int slots = 1;  // sets of inputs that are there at once
+  int slots = 1;  // sets of inputs to call on; the process has one at a time, from the call on it
   int out_slots = 1;
-  bool shared_inputs = true;             // contents may change between calls; otherwise they are copied once, at launch
+  bool shared_weights = true;            // contents may change between calls; otherwise they are copied once, at launch
+  int rehearsals = 0;                    // orders before the kernel is loaded that tell what an order takes without a call
   std::uint64_t extra_memory_bytes = 0;  // beside the buffers; 0: 1 GiB, or four times the buffers where that is more
   bool passive_waits = false;            // idle OpenMP threads sleep at once, so that whatever still runs stands out
   std::optional<SessionGpu> gpu;
@@ -106,11 +107,15 @@ struct WatchedCall {
 
 struct CallReport {
   std::vector<double> seconds;  // of each call, by the runner's clock
-  double outside_seconds = 0;   // of the whole order, by ours
+  double outside_seconds = 0;   // of all orders together, by ours
+  // Of each call by our clock: its order, with inputs brought and answers given, over the calls of that order.
+  std::vector<double> outside;
   bool float_state_changed = false;
   std::optional<GpuReport> gpu;      // of the last of the calls
   std::vector<double> late_seconds;  // of each call on a real GPU: how long it worked on when the stream was done
   std::optional<WatchedCall> watched;
+
+  void append(CallReport next);
 };
 
 class Session {
@@ -130,9 +135,13 @@ class Session {
   // Starts the process and loads the kernel, whose static constructors run then. Again after an end: another process.
   Result<Answered<bool>> launch(std::chrono::milliseconds deadline);
   Result<Answered<PrepareReport>> prepare(std::chrono::milliseconds deadline);
-  // Calls the kernel once per entry. When it returns, the process is stopped and stays so until the next order.
+  // Calls the kernel once per entry. Inputs come with the first call on them: none of them is in the process before. When it
+  // returns, the process is stopped and stays so until the next order.
   Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison,
                                     std::chrono::milliseconds deadline);
+
+  // What an order took, at the least, when it was rehearsed before the kernel was loaded; 0 without rehearsals.
+  [[nodiscard]] double order_seconds() const;
 
   // Calls in a row on a real GPU, on what the last call left there, as one time by its own events and one by our clock.
   Result<Answered<CallReport>> burst(int calls, std::chrono::milliseconds deadline);
@@ -152,7 +161,8 @@ class Session {
 
  private:
   struct State;
-  Result<Answered<CallReport>> order_calls(Json message, std::size_t times, std::chrono::milliseconds deadline);
+  Result<Answered<CallReport>> order_calls(Json message, int inputs, std::size_t times, std::chrono::milliseconds deadline,
+                                           bool last = true);
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

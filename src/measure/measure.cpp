@@ -41,7 +41,7 @@ class Timer {
   Result<std::unique_ptr<KernelSubject>> subject(const Candidate& candidate) {
     note_memory(*candidate.kernel());
     SessionOptions session = session_options();
-    session.shared_inputs = !huge_pages_are_automatic();
+    session.shared_weights = !huge_pages_are_automatic();
     return KernelSubject::make(*candidate.kernel(), problem_, sets_, session,
                                call_deadline(sets_.sets.front(), options_.call_timeout), check_);
   }
@@ -95,11 +95,12 @@ class Timer {
 
   // Calls on inputs that were just seen beside calls on new ones, with the same bytes rewritten before both: a kernel that
   // remembers answers is fast only on the former.
-  Result<std::optional<RunFailure>> look_for_memory(const Candidate& candidate) const {
+  Result<std::optional<RunFailure>> look_for_memory(const Candidate& candidate) {
     for (int attempt = 1; attempt <= kReplays; ++attempt) {
-      KW_TRY(const auto ratio, replay_ratio(candidate));
-      if (!ratio.ok()) return std::optional(ratio.failure);
-      if (*ratio.value > kSuspiciousReplay) return std::optional<RunFailure>{};
+      KW_TRY(const auto alone, look_alone(candidate));
+      if (!alone.ok()) return std::optional(alone.failure);
+      alone_seconds_ = attempt == 1 ? alone.value->seconds : std::min(alone_seconds_, alone.value->seconds);
+      if (alone.value->replay_ratio > kSuspiciousReplay) return std::optional<RunFailure>{};
       if (attempt < kReplays) continue;  // a stroke of bad luck is no proof
       RunFailure failure;
       failure.verdict = Verdict::mistrusted;
@@ -107,12 +108,34 @@ class Timer {
                            "the kernel remembers answers",
                            "",
                            {fmt::format("a call on inputs that it has just seen takes {:.0f}% of the time of a call on new ones",
-                                        *ratio.value * 100)},
+                                        alone.value->replay_ratio * 100)},
                            "compute every call from its inputs; keep nothing between calls but what kw_prepare returns",
                            ""};
       return std::optional(failure);
     }
     return std::optional<RunFailure>{};
+  }
+
+  // In a block more inputs follow, and where they are no concern of a call it takes as long as one that none follow. Much quicker
+  // is a kernel that has found them before their time, by a way that is not closed.
+  Result<std::optional<RunFailure>> compare_with_calls_alone(const Candidate& candidate) {
+    const double in_blocks = median(candidate_times_);
+    for (int attempt = 0; attempt < kReplays && in_blocks < kSuspiciousBlock * alone_seconds_; ++attempt) {
+      KW_TRY(const auto alone, look_alone(candidate));
+      if (!alone.ok()) return std::optional(alone.failure);
+      alone_seconds_ = std::min(alone_seconds_, alone.value->seconds);
+    }
+    if (in_blocks >= kSuspiciousBlock * alone_seconds_) return std::optional<RunFailure>{};
+    RunFailure failure;
+    failure.verdict = Verdict::mistrusted;
+    failure.diagnosis = {"measure",
+                         "calls are quick only where other inputs follow",
+                         "",
+                         {fmt::format("{:.3g} s a call in a block, {:.3g} s where one call is made and no inputs follow", in_blocks,
+                                      alone_seconds_)},
+                         "compute every call from its own inputs, in that call",
+                         ""};
+    return std::optional(failure);
   }
 
   Result<Measurement> finish(KernelSubject& subject) {
@@ -147,6 +170,9 @@ class Timer {
   }
 
   static constexpr double kSuspiciousReplay = 0.6;
+  static constexpr double kSuspiciousBlock = 0.5;
+  // What resuming a process that stood still may add to a call.
+  static constexpr double kResuming = 3e-4;
   static constexpr int kReplays = 3;
 
   SessionOptions session_options() const {
@@ -173,15 +199,21 @@ class Timer {
     timing_.share_of_ceiling = share_of_ceiling(roofline, timing_.seconds);
   }
 
-  Result<Answered<double>> replay_ratio(const Candidate& candidate) const {
+  // What calls tell in a process that has one set of inputs at a time.
+  struct Alone {
+    double replay_ratio = 1;  // of a call on inputs that were just seen to one on new ones
+    double seconds = 0;       // of a call, at the least
+  };
+
+  Result<Answered<Alone>> look_alone(const Candidate& candidate) const {
     KW_TRY(Session session, Session::create(problem_, *candidate.kernel(), session_options()));
     const auto deadline = call_deadline(sets_.sets.front(), options_.call_timeout);
     KW_CHECK(load_weights(session, problem_, sets_.sets.front()));
     KW_CHECK(load_inputs(session, problem_, sets_.sets.front(), 0));
     KW_TRY(const auto launched, session.launch(deadline));
-    if (!launched.ok()) return Answered<double>{{}, launched.failure};
+    if (!launched.ok()) return Answered<Alone>{{}, launched.failure};
     KW_TRY(const auto prepared, session.prepare(deadline));
-    if (!prepared.ok()) return Answered<double>{{}, prepared.failure};
+    if (!prepared.ok()) return Answered<Alone>{{}, prepared.failure};
     std::vector<double> ratios;
     double quickest = 1, quickest_new = 1e9, quickest_seen = 1e9;
     const int zero[] = {0};
@@ -190,9 +222,9 @@ class Timer {
       for (double& each : seconds) {
         KW_CHECK(load_inputs(session, problem_, sets_.sets[i], 0));
         KW_TRY(const auto called, session.call(zero, zero, false, deadline));
-        if (!called.ok()) return Answered<double>{{}, called.failure};
+        if (!called.ok()) return Answered<Alone>{{}, called.failure};
         if (options_.gpu)
-          if (const auto failure = failure_on_gpu(called.value->gpu, "run")) return Answered<double>{{}, *failure};
+          if (const auto failure = failure_on_gpu(called.value->gpu, "run")) return Answered<Alone>{{}, *failure};
         each = called.value->seconds.front();
       }
       quickest = std::min(quickest, seconds[0]);
@@ -201,18 +233,21 @@ class Timer {
       quickest_new = std::min(quickest_new, seconds[0]);
       quickest_seen = std::min(quickest_seen, seconds[1]);
     }
-    KW_TRY(const auto clocks,
-           options_.gpu ? compare_clocks_of_gpu(session, quickest, deadline) : compare_clocks(session, quickest, deadline));
-    if (clocks) return Answered<double>{{}, *clocks};
+    double in_a_row = 0;
+    KW_TRY(const auto clocks, options_.gpu ? compare_clocks_of_gpu(session, quickest, deadline)
+                                           : compare_clocks(session, quickest, deadline, in_a_row));
+    if (clocks) return Answered<Alone>{{}, *clocks};
     session.finish();
+    // Short calls take longer after a pause; those in a row do not, and the clock outside has confirmed them.
+    const double alone = options_.gpu ? 0 : std::max(quickest_new - kResuming, in_a_row);
     // Large problems have few sets, and on a loaded machine a few calls may all have been disturbed: the quickest ones tell, too.
-    return Answered<double>{std::max(median(ratios), quickest_seen / std::max(quickest_new, 1e-9)), {}};
+    return Answered<Alone>{{{std::max(median(ratios), quickest_seen / std::max(quickest_new, 1e-9)), alone}}, {}};
   }
 
   // One order of so many calls that starting and ending it weighs nothing: by the clock outside they may not take much longer
   // than by the clock that shares a process with the kernel.
   static Result<std::optional<RunFailure>> compare_clocks(Session& session, double seconds_of_a_call,
-                                                          std::chrono::milliseconds deadline) {
+                                                          std::chrono::milliseconds deadline, double& in_a_row) {
     double least = 1;
     std::size_t calls = 0;
     for (const double order_seconds : kOrderSeconds) {
@@ -221,6 +256,7 @@ class Timer {
       KW_TRY(const auto called, session.call(order, order, false, deadline * static_cast<int>(calls)));
       if (!called.ok()) return std::optional(called.failure);
       const double inside = std::accumulate(called.value->seconds.begin(), called.value->seconds.end(), 0.0);
+      in_a_row = block_seconds(called.value->seconds);
       const double unaccounted = called.value->outside_seconds - inside - 1e-6 * static_cast<double>(calls) - 5e-4;
       least = std::min(least, unaccounted / called.value->outside_seconds);
       if (least < 0.15) return std::optional<RunFailure>{};
@@ -339,6 +375,7 @@ class Timer {
   const MeasureOptions& options_;
   TimingRecord timing_;
   std::vector<double> candidate_times_;
+  double alone_seconds_ = 0;
   std::mt19937_64 random_{std::random_device{}()};
 };
 
@@ -397,6 +434,8 @@ Result<Measurement> measure(const Candidate& candidate, const ProblemDescription
     KW_TRY(const auto failure, timer.compare(*baseline, *kernel, name));
     if (failure) return failed(*failure);
   }
+  KW_TRY(const auto ahead, timer.compare_with_calls_alone(candidate));
+  if (ahead) return failed(*ahead);
   KW_TRY(Measurement measurement, timer.finish(*kernel));
   if (measurement.timing) measurement.timing->notes.insert(measurement.timing->notes.end(), notes.begin(), notes.end());
   return measurement;
@@ -420,8 +459,12 @@ Result<Measurement> measure_kernels(const Candidate& baseline, const Candidate& 
   KW_TRY(auto first, timer.subject(baseline));
   KW_TRY(auto second, timer.subject(candidate));
   KW_TRY(const MachineLock lock, lock_machine(options));
+  KW_TRY(const auto remembers, timer.look_for_memory(candidate));
+  if (remembers) return failed(*remembers);
   KW_TRY(const auto failure, timer.compare(*first, *second, baseline.source().file));
   if (failure) return failed(*failure);
+  KW_TRY(const auto ahead, timer.compare_with_calls_alone(candidate));
+  if (ahead) return failed(*ahead);
   return timer.finish(*second);
 }
 

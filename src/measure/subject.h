@@ -42,7 +42,8 @@ std::optional<RunFailure> failure_on_gpu(const std::optional<GpuReport>& report,
 using OutputCheck = std::function<Result<std::optional<RunFailure>>(Session&, const TensorSet&, int out_slot)>;
 
 // Each block is a process of its own, so that nothing learnt in one block helps in the next; within a block every call sees
-// other inputs. In blocks picked at random all outputs that are still there are checked.
+// other inputs, which are in no reach of the process before. In blocks picked at random all outputs that are still there are
+// checked.
 class KernelSubject : public Subject {
  public:
   static Result<std::unique_ptr<KernelSubject>> make(const CompiledKernel& kernel, const ProblemDescription& problem,
@@ -50,9 +51,9 @@ class KernelSubject : public Subject {
                                                      std::chrono::milliseconds deadline, OutputCheck check);
   Result<Block> block(std::span<const int> order, int warmup) override;
 
-  // For each block, the share of its outside time that the runner's own clock did not account for, beyond a millisecond for
-  // starting and ending it. A kernel that bends the inside clock cannot make it small. Of a GPU: the share of time that it worked
-  // on when the stream was done.
+  // For each block, the share of a call's outside time that the runner's own clock did not account for, beyond what an order takes
+  // without a call. A kernel that bends the inside clock, or computes before it starts, cannot make it small. Of a GPU: the share
+  // of time that it worked on when the stream was done.
   [[nodiscard]] const std::vector<double>& unaccounted_shares() const { return unaccounted_shares_; }
   [[nodiscard]] const std::vector<PrepareReport>& prepares() const { return prepares_; }
   [[nodiscard]] int checked_calls() const { return checked_calls_; }
@@ -65,6 +66,7 @@ class KernelSubject : public Subject {
   std::chrono::milliseconds deadline_;
   OutputCheck check_;
   bool on_gpu_ = false;
+  double between_ = 0;  // seconds that an order may take beyond a rehearsed one and its call
   std::mt19937_64 random_{std::random_device{}()};
   std::vector<double> unaccounted_shares_;
   std::vector<PrepareReport> prepares_;

@@ -8,6 +8,8 @@
 namespace kw::runner {
 namespace {
 
+constexpr int kShown = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+
 Error cannot(const char* what, const Argument& argument) {
   return internal_error(std::string(what) + " for '" + argument.name + "': " + std::strerror(errno));
 }
@@ -28,13 +30,24 @@ Result<char*> writable(const Argument& argument) {
   return at;
 }
 
+Status show_file(const Argument& argument, char* at, int descriptor, std::uint64_t offset) {
+  if (argument.region > 0 && ::mmap(at, argument.region, PROT_READ, kShown, descriptor, static_cast<off_t>(offset)) == MAP_FAILED)
+    return cannot("cannot map", argument);
+  return {};
+}
+
+Status show_zeros(const Argument& argument, char* at) {
+  if (argument.region > 0 &&
+      ::mmap(at, argument.region, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+    return cannot("no address space", argument);
+  return {};
+}
+
 Result<char*> from_file(const Argument& argument, int descriptor, std::uint64_t offset, bool shared) {
   if (argument.region == 0) return reserve(argument);
   if (shared) {
     KW_TRY(char* at, reserve(argument));
-    if (::mmap(at, argument.region, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor, static_cast<off_t>(offset)) ==
-        MAP_FAILED)
-      return cannot("cannot map", argument);
+    KW_CHECK(show_file(argument, at, descriptor, offset));
     return at;
   }
   KW_TRY(char* at, writable(argument));
@@ -52,14 +65,13 @@ Result<char*> from_file(const Argument& argument, int descriptor, std::uint64_t 
 Result<Buffers> Buffers::map(const Spec& spec, int data_descriptor) {
   Buffers buffers(spec);
   const std::size_t count = spec.arguments.size();
-  buffers.weights_.assign(count, nullptr);
-  buffers.inputs_.assign(static_cast<std::size_t>(spec.slots), std::vector<char*>(count, nullptr));
+  buffers.given_.assign(count, nullptr);
   buffers.outputs_.assign(static_cast<std::size_t>(spec.out_slots), std::vector<char*>(count, nullptr));
   for (std::size_t i = 0; i < count; ++i) {
     const Argument& argument = spec.arguments[i];
     switch (argument.role) {
       case Role::weight: {
-        KW_TRY(buffers.weights_[i], from_file(argument, data_descriptor, data_offset(spec, i, 0), spec.shared_inputs));
+        KW_TRY(buffers.given_[i], from_file(argument, data_descriptor, file_offset(spec, i), spec.shared_weights));
         break;
       }
       case Role::output:
@@ -69,10 +81,8 @@ Result<Buffers> Buffers::map(const Spec& spec, int data_descriptor) {
         break;
       case Role::input:
       case Role::scalar:
-        for (int slot = 0; slot < spec.slots; ++slot) {
-          KW_TRY(buffers.inputs_[static_cast<std::size_t>(slot)][i],
-                 from_file(argument, data_descriptor, data_offset(spec, i, slot), spec.shared_inputs));
-        }
+        KW_TRY(buffers.given_[i], reserve(argument));
+        KW_CHECK(show_zeros(argument, buffers.given_[i]));
         break;
     }
   }
@@ -80,20 +90,32 @@ Result<Buffers> Buffers::map(const Spec& spec, int data_descriptor) {
   return buffers;
 }
 
-char* Buffers::region(std::size_t argument, int slot, int out_slot) const {
-  switch (spec_.arguments[argument].role) {
-    case Role::weight:
-      return weights_[argument];
-    case Role::output:
-      return outputs_[static_cast<std::size_t>(out_slot)][argument];
-    default:
-      return inputs_[static_cast<std::size_t>(slot)][argument];
-  }
+Status Buffers::bring(int inputs_descriptor) const {
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    if (is_input(spec_.arguments[i])) KW_CHECK(show_file(spec_.arguments[i], given_[i], inputs_descriptor, file_offset(spec_, i)));
+  return {};
 }
 
-std::vector<void*> Buffers::arguments(int slot, int out_slot) const {
+Status Buffers::take_away() const {
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    if (is_input(spec_.arguments[i])) KW_CHECK(show_zeros(spec_.arguments[i], given_[i]));
+  return {};
+}
+
+std::vector<Place> Buffers::input_places() const {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    if (is_input(spec_.arguments[i])) places.push_back({given_[i], spec_.arguments[i].region, file_offset(spec_, i)});
+  return places;
+}
+
+char* Buffers::region(std::size_t argument, int out_slot) const {
+  return spec_.arguments[argument].role == Role::output ? outputs_[static_cast<std::size_t>(out_slot)][argument] : given_[argument];
+}
+
+std::vector<void*> Buffers::arguments(int out_slot) const {
   std::vector<void*> all;
-  for (std::size_t i = 0; i < spec_.arguments.size(); ++i) all.push_back(region(i, slot, out_slot) + spec_.arguments[i].lead);
+  for (std::size_t i = 0; i < spec_.arguments.size(); ++i) all.push_back(region(i, out_slot) + spec_.arguments[i].lead);
   return all;
 }
 
@@ -101,7 +123,7 @@ void Buffers::poison(int out_slot) const {
   for (std::size_t i = 0; i < spec_.arguments.size(); ++i) {
     const Argument& argument = spec_.arguments[i];
     if (argument.role != Role::output) continue;
-    auto* words = reinterpret_cast<std::uint64_t*>(region(i, 0, out_slot));
+    auto* words = reinterpret_cast<std::uint64_t*>(region(i, out_slot));
     for (std::uint64_t word = 0; word < argument.region / 8; ++word) words[word] = argument.poison;
   }
 }

@@ -56,8 +56,8 @@ Result<std::unique_ptr<OpenClHost>> OpenClHost::open(const Spec& spec, const Buf
     host->blank_arguments_.push_back(blank + argument.lead);
     if (argument.role == Role::scalar) continue;
     memory.push_back({blank + argument.lead, argument.bytes});
-    const int copies = argument.role == Role::output ? spec.out_slots : argument.role == Role::weight ? 1 : spec.slots;
-    for (int copy = 0; copy < copies; ++copy) memory.push_back({buffers.region(i, copy, copy) + argument.lead, argument.bytes});
+    const int copies = argument.role == Role::output ? spec.out_slots : 1;
+    for (int copy = 0; copy < copies; ++copy) memory.push_back({buffers.region(i, copy) + argument.lead, argument.bytes});
   }
   for (const std::uint64_t bytes : spec.opencl.scratch_bytes) {
     const std::uint64_t region = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;

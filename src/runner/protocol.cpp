@@ -8,32 +8,37 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Role,
 KW_JSON_FIELDS(Argument, name, role, bytes, region, lead, poison)
 KW_JSON_FIELDS(GpuSpec, library, gpu, checks, counters, threads, launch_seconds, sample_seconds, facts, seed, real, device,
                flush_bytes)
-KW_JSON_FIELDS(Spec, object, threads, has_prepare, guarded, shared_inputs, slots, out_slots, arguments, gpu, opencl)
+KW_JSON_FIELDS(Spec, object, threads, has_prepare, guarded, shared_weights, out_slots, arguments, gpu, opencl)
+
+bool is_input(const Argument& argument) { return argument.role == Role::input || argument.role == Role::scalar; }
 
 namespace {
-bool changes_with_slot(const Argument& argument) { return argument.role == Role::input || argument.role == Role::scalar; }
-}  // namespace
 
-std::uint64_t data_offset(const Spec& spec, std::size_t index, int slot) {
-  std::uint64_t weights = 0, per_slot = 0, before = 0;
-  const bool in_slot = changes_with_slot(spec.arguments[index]);
-  for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
-    const auto& argument = spec.arguments[i];
-    const bool is_weight = argument.role == Role::weight;
-    if (i < index && (in_slot ? changes_with_slot(argument) : is_weight)) before += argument.region;
-    if (is_weight) weights += argument.region;
-    if (changes_with_slot(argument)) per_slot += argument.region;
-  }
-  return in_slot ? weights + per_slot * static_cast<std::uint64_t>(slot) + before : before;
+bool same_file(const Argument& a, const Argument& b) {
+  return is_input(a) ? is_input(b) : a.role == Role::weight && b.role == Role::weight;
 }
 
-std::uint64_t data_bytes(const Spec& spec) {
-  std::uint64_t weights = 0, per_slot = 0;
-  for (const auto& argument : spec.arguments) {
-    if (argument.role == Role::weight) weights += argument.region;
-    if (changes_with_slot(argument)) per_slot += argument.region;
-  }
-  return weights + per_slot * static_cast<std::uint64_t>(spec.slots);
+}  // namespace
+
+std::uint64_t file_offset(const Spec& spec, std::size_t index) {
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    if (same_file(spec.arguments[index], spec.arguments[i])) before += spec.arguments[i].region;
+  return before;
+}
+
+std::uint64_t weights_bytes(const Spec& spec) {
+  std::uint64_t bytes = 0;
+  for (const auto& argument : spec.arguments)
+    if (argument.role == Role::weight) bytes += argument.region;
+  return bytes;
+}
+
+std::uint64_t inputs_bytes(const Spec& spec) {
+  std::uint64_t bytes = 0;
+  for (const auto& argument : spec.arguments)
+    if (is_input(argument)) bytes += argument.region;
+  return bytes;
 }
 
 }  // namespace kw::runner

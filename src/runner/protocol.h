@@ -1,7 +1,11 @@
 // What the evaluator and the runner say to each other: the spec that a runner starts from, and the numbers of the
 // descriptors that it inherits. Messages are JSON texts on a SOCK_SEQPACKET socket, one object each:
-//   evaluator: {"op":"prepare"}  {"op":"call","slots":[0,1],"outs":[0,1],"poison":true}  {"op":"burst","calls":100}  {"op":"end"}
-//   runner:    mapped, loading, loaded, prepared, done, threw, crash, violation, failed   (field "event")
+//   evaluator: {"op":"rehearse"}  {"op":"load"}  {"op":"prepare"}  {"op":"call","outs":[0,1],"poison":true}
+//              {"op":"burst","calls":100}  {"op":"end"}
+//   runner:    mapped, rehearsed, loading, loaded, prepared, done, threw, crash, violation, failed   (field "event")
+// A set of inputs is a file of its own. It comes as a descriptor with the order that calls the kernel on it, so that no earlier
+// call can reach it, and its pages take the place of the set before. An order without a descriptor is about the inputs that are
+// there.
 #pragma once
 
 #include <cstdint>
@@ -53,16 +57,15 @@ struct Spec {
   std::string object;  // the kernel's shared object, as the runner sees it
   int threads = 1;
   bool has_prepare = false;
-  bool guarded = true;        // seccomp on; off only for the debug run under a sanitizer
-  bool shared_inputs = true;  // map the data read-only and shared (contents change between calls) or copy it once
-  int slots = 1;              // how many sets of inputs are there at once
-  int out_slots = 1;          // how many sets of outputs
+  bool guarded = true;         // seccomp on; off only for the debug run under a sanitizer
+  bool shared_weights = true;  // map the weights read-only and shared (contents change between calls) or copy them once
+  int out_slots = 1;           // how many sets of outputs
   std::vector<Argument> arguments;
   GpuSpec gpu;
   opencl::LaunchPlan opencl;  // not empty: the object is an OpenCL program's binary
 
-  // The data file: the weights' regions, then for each slot the inputs' regions, all in the order of the arguments.
-  // A scalar's region is one page with its 8 bytes.
+  // The data file has the weights' regions, and a set's file the inputs', both in the order of the arguments. A scalar is an input
+  // whose region is one page with its 8 bytes.
 };
 
 void to_json(Json& json, const Argument& argument);
@@ -70,8 +73,12 @@ void from_json(const Json& json, Argument& argument);
 void to_json(Json& json, const Spec& spec);
 void from_json(const Json& json, Spec& spec);
 
-// Where the region of an argument begins in the data file; slot is ignored for weights.
-std::uint64_t data_offset(const Spec& spec, std::size_t argument, int slot);
-std::uint64_t data_bytes(const Spec& spec);
+// Whether an argument comes with each call.
+bool is_input(const Argument& argument);
+
+// Where the region of an argument begins in its file.
+std::uint64_t file_offset(const Spec& spec, std::size_t argument);
+std::uint64_t weights_bytes(const Spec& spec);
+std::uint64_t inputs_bytes(const Spec& spec);  // of one set
 
 }  // namespace kw::runner

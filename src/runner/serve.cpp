@@ -116,7 +116,7 @@ void prepare(Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& o
   const Json ticket = order.value("ticket", Json());
   if (!kernel.prepares) return tell({{"event", "prepared"}, {"ticket", ticket}, {"seconds", 0}, {"bytes", 0}});
   if (kernel.state != nullptr && kernel.release != nullptr) kernel.release(kernel.state);
-  auto slots = buffers.arguments(0, 0);
+  auto slots = buffers.arguments(0);
   if (gpu != nullptr) {
     gpu->bring(slots);
     slots = gpu->arguments(slots);
@@ -139,18 +139,17 @@ void prepare(Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& o
 }
 
 void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json& order) {
-  const auto slots = order.at("slots").get<std::vector<int>>();
   const auto outs = order.at("outs").get<std::vector<int>>();
   std::vector<std::vector<void*>> arguments;
-  for (std::size_t i = 0; i < slots.size(); ++i) arguments.push_back(buffers.arguments(slots[i], outs.at(i)));
+  for (const int out : outs) arguments.push_back(buffers.arguments(out));
   if (order.value("poison", false))
     for (const int out : outs) buffers.poison(out);
-  std::vector<std::int64_t> nanoseconds(slots.size());
+  std::vector<std::int64_t> nanoseconds(outs.size());
   fenv_t before, after;
   std::fegetenv(&before);
   Json seen = Json::array();       // by the GPU
   std::vector<std::int64_t> late;  // of each call on a real GPU: how long it still worked when the stream was done
-  for (std::size_t i = 0; i < slots.size(); ++i) {
+  for (std::size_t i = 0; i < outs.size(); ++i) {
     std::vector<void*> given = arguments[i];
     if (gpu != nullptr) {
       gpu->bring(given);
@@ -186,7 +185,7 @@ void call(const Kernel& kernel, const Buffers& buffers, GpuHost* gpu, const Json
 // Calls in a row on a real GPU, on what the last call left there, between one pair of events: nothing passes between them that a
 // clock outside would have to leave out.
 void burst(const Kernel& kernel, const Buffers& buffers, GpuHost& gpu, const Json& order) {
-  const auto on_host = buffers.arguments(0, 0);
+  const auto on_host = buffers.arguments(0);
   const auto given = gpu.arguments(on_host);
   gpu.begin(false);
   for (int i = order.at("calls").get<int>(); i > 0; --i) kernel.run(given);
@@ -198,15 +197,45 @@ void burst(const Kernel& kernel, const Buffers& buffers, GpuHost& gpu, const Jso
         {"gpu", {seen}}});
 }
 
-Json receive() {
-  std::string text(kMaxMessage, '\0');
+// The next order. Inputs that come with it are shown, and their descriptor is closed: nothing but their place leads to them.
+Json receive(const Buffers& buffers) {
+  static std::string text(kMaxMessage, '\0');
+  alignas(cmsghdr) char extra[CMSG_SPACE(sizeof(int))];
+  iovec part{text.data(), text.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
   ssize_t got = 0;
-  do got = ::recv(kControlDescriptor, text.data(), text.size(), 0);
-  while (got < 0 && errno == EINTR);
+  do {
+    header.msg_control = extra;
+    header.msg_controllen = sizeof extra;
+    got = ::recvmsg(kControlDescriptor, &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
   if (got <= 0) ::_exit(0);  // the evaluator is gone
+  const cmsghdr* item = CMSG_FIRSTHDR(&header);
+  if (item != nullptr && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
+    int inputs = -1;
+    std::memcpy(&inputs, CMSG_DATA(item), sizeof inputs);
+    const Status brought = buffers.bring(inputs);
+    ::close(inputs);
+    if (!brought) give_up("run", brought.error().message);
+  }
   auto message = parse_json(std::string_view(text).substr(0, static_cast<std::size_t>(got)), "the evaluator's message");
   if (!message) give_up("control", message.error().message);
   return *message;
+}
+
+// Until the kernel may be loaded, orders are rehearsed: what bringing inputs and answering takes is known before anything hostile
+// is in the process.
+void rehearse(const Buffers& buffers) {
+  for (;;) {
+    const Json message = receive(buffers);
+    const std::string op = message.value("op", "");
+    if (op == "load") break;
+    if (op != "rehearse") ::_exit(0);
+    tell({{"event", "rehearsed"}, {"ticket", message.value("ticket", Json())}});
+  }
+  if (const Status gone = buffers.take_away(); !gone) give_up("start", gone.error().message);
 }
 
 Json addresses(const Spec& spec, const Buffers& buffers, const OpenClHost* opencl) {
@@ -214,8 +243,8 @@ Json addresses(const Spec& spec, const Buffers& buffers, const OpenClHost* openc
   for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
     const Role role = spec.arguments[i].role;
     Json row = Json::array();
-    const int copies = role == Role::output ? spec.out_slots : role == Role::weight ? 1 : spec.slots;
-    for (int copy = 0; copy < copies; ++copy) row.push_back(reinterpret_cast<std::uintptr_t>(buffers.region(i, copy, copy)));
+    const int copies = role == Role::output ? spec.out_slots : 1;
+    for (int copy = 0; copy < copies; ++copy) row.push_back(reinterpret_cast<std::uintptr_t>(buffers.region(i, copy)));
     if (opencl != nullptr) row.push_back(reinterpret_cast<std::uintptr_t>(opencl->blanks()[i]));
     all.push_back(row);
   }
@@ -252,9 +281,12 @@ int serve() {
     if (!opened) give_up("start", opened.error().message);
     opencl = std::move(*opened);
   }
+  ::close(kSpecDescriptor);
+  ::close(kDataDescriptor);
   tell({{"event", "mapped"},
         {"addresses", addresses(*spec, *buffers, opencl.get())},
         {"device", gpu ? Json(gpu->addresses()) : Json::array()}});
+  rehearse(*buffers);
   std::optional<sandbox::RunnerFilters> filters;
   const auto must = [](Status status) {
     if (!status) give_up("start", status.error().message);
@@ -262,7 +294,9 @@ int serve() {
   if (spec->guarded) {
     install_crash_reporter(kControlDescriptor);
     must(sandbox::install_violation_reporter(kControlDescriptor));
-    auto prepared = sandbox::RunnerFilters::prepare({kControlDescriptor, false, gpu != nullptr, spec->gpu.real});
+    sandbox::FilterOptions allowed{kControlDescriptor, false, gpu != nullptr, spec->gpu.real, {}};
+    for (const Place& place : buffers->input_places()) allowed.shared_places.push_back({place.address, place.bytes, place.offset});
+    auto prepared = sandbox::RunnerFilters::prepare(allowed);
     if (!prepared) give_up("start", prepared.error().message);
     filters = std::move(*prepared);
     must(filters->install_load());
@@ -273,7 +307,7 @@ int serve() {
   tell({{"event", "loaded"}});
 
   for (;;) {
-    const Json message = receive();
+    const Json message = receive(*buffers);
     const std::string op = message.value("op", "");
     try {
       if (op == "prepare")

@@ -177,8 +177,14 @@ Result<BpfProgram> run_program(const FilterOptions& options) {
     return filter.build();
   }
   filter.rule(allow, "read", {is(0, static_cast<std::uint64_t>(options.control_fd))});
-  // Without an address of its choosing: a kernel could else lay memory over the inputs.
-  filter.rule(allow, "mmap", {is(0, 0), bits(2, PROT_EXEC, 0), bits(3, MAP_FIXED | MAP_FIXED_NOREPLACE, 0)});
+  // New memory only: a descriptor that is open somehow cannot be looked into. And without an address of its choosing: a kernel
+  // could else lay memory over the inputs.
+  constexpr std::uint64_t kind = MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE;
+  filter.rule(allow, "mmap", {is(0, 0), bits(2, PROT_EXEC, 0), bits(3, kind, MAP_ANONYMOUS)});
+  for (const SharedPlace& place : options.shared_places)
+    filter.rule(allow, "mmap",
+                {is(0, reinterpret_cast<std::uintptr_t>(place.address)), is(1, place.bytes), is(2, PROT_READ),
+                 is(3, MAP_SHARED | MAP_FIXED | MAP_POPULATE), is(5, place.offset)});
   if (options.threads || options.protections) filter.rule(allow, "mprotect", {bits(2, PROT_EXEC, 0)});  // new stacks, among others
   return filter.build();
 }

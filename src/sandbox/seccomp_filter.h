@@ -5,12 +5,21 @@
 // install_run, then call the kernel.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
 namespace kw::sandbox {
+
+// Memory that files may be shown in, read-only and shared, again and again.
+struct SharedPlace {
+  const void* address = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;  // in the file
+};
 
 struct FilterOptions {
   int control_fd = 3;        // may be read, written and polled
@@ -19,6 +28,7 @@ struct FilterOptions {
   // For a GPU's driver in the process, which opens its device and talks to it at any time, and has threads. What can be opened is
   // then the sandbox's matter alone, and a call that is on neither list fails instead of ending the process.
   bool device = false;
+  std::vector<SharedPlace> shared_places;  // where whoever holds the control descriptor shows what comes through it
 };
 
 // Both stages are built before the first is installed, since building needs calls that the first forbids.
@@ -32,8 +42,8 @@ class RunnerFilters {
   // For dlopen and static constructors: reads files; no processes, sockets, signals to others, timers, priorities or
   // written files; no memory that is writable and executable. Holds for all threads.
   Status install_load();
-  // For the kernel: also no opening or reading of files, no change of protection, no mapping at a chosen address.
-  // Output goes to descriptors 1 and 2 and the control descriptor only.
+  // For the kernel: also no opening, reading or mapping of files, no change of protection, no mapping at a chosen address, but for
+  // the shared places. Output goes to descriptors 1 and 2 and the control descriptor only.
   Status install_run();
 
  private:

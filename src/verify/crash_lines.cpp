@@ -34,7 +34,7 @@ std::string run_under_sanitizer(const Candidate& candidate, const ProblemDescrip
   if (!compiled || !compiled->kernel) return "";
   options.debug = true;
   options.slots = options.out_slots = 1;
-  options.shared_inputs = true;
+  options.shared_weights = true;
   auto session = Session::create(problem, *compiled->kernel, options);
   if (!session || !load_inputs(*session, problem, set, 0) || !load_weights(*session, problem, set)) return "";
   const milliseconds deadline(30000);

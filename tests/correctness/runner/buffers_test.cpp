@@ -14,7 +14,6 @@ constexpr std::uint64_t kPoison = 0x0102030405060708ULL;
 
 Spec spec() {
   Spec spec;
-  spec.slots = 2;
   spec.out_slots = 2;
   spec.arguments = {{"x", Role::input, 100, 4096, 3968, 0},
                     {"s", Role::scalar, 8, 4096, 4032, 0},
@@ -24,12 +23,12 @@ Spec spec() {
   return spec;
 }
 
-// A data file whose every byte tells its page.
+// A file whose every byte tells its page, counted from `first`.
 class DataFile {
  public:
-  explicit DataFile(const Spec& spec) : descriptor_(::memfd_create("kw-test", MFD_CLOEXEC)) {
-    std::string bytes(data_bytes(spec), '\0');
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i / 4096 + 1);
+  explicit DataFile(std::uint64_t size, std::size_t first = 1) : descriptor_(::memfd_create("kw-test", MFD_CLOEXEC)) {
+    std::string bytes(size, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i / 4096 + first);
     EXPECT_EQ(::pwrite(descriptor_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
   DataFile(const DataFile&) = delete;
@@ -41,33 +40,14 @@ class DataFile {
   int descriptor_;
 };
 
-TEST(Protocol, WeightsComeFirstThenTheSlots) {
+TEST(Protocol, WeightsAndInputsHaveFilesOfTheirOwn) {
   const Spec all = spec();
-  EXPECT_EQ(data_offset(all, 2, 0), 0u);
-  EXPECT_EQ(data_offset(all, 2, 1), 0u) << "weights are the same for every slot";
-  EXPECT_EQ(data_offset(all, 4, 0), 8192u);
-  EXPECT_EQ(data_offset(all, 0, 0), 12288u);
-  EXPECT_EQ(data_offset(all, 1, 0), 16384u);
-  EXPECT_EQ(data_offset(all, 0, 1), 20480u);
-  EXPECT_EQ(data_offset(all, 1, 1), 24576u);
-  EXPECT_EQ(data_bytes(all), 28672u);
-}
-
-TEST(Protocol, RegionsNeverOverlapAndFillTheFile) {
-  const Spec all = spec();
-  std::vector<bool> used(data_bytes(all) / 4096, false);
-  const auto claim = [&](std::size_t argument, int slot) {
-    for (std::uint64_t page = 0; page < all.arguments[argument].region / 4096; ++page) {
-      const std::size_t at = data_offset(all, argument, slot) / 4096 + page;
-      ASSERT_LT(at, used.size());
-      EXPECT_FALSE(used[at]) << "argument " << argument << " slot " << slot;
-      used[at] = true;
-    }
-  };
-  for (const std::size_t weight : {2u, 4u}) claim(weight, 0);
-  for (const std::size_t input : {0u, 1u})
-    for (const int slot : {0, 1}) claim(input, slot);
-  for (const bool page : used) EXPECT_TRUE(page);
+  EXPECT_EQ(file_offset(all, 2), 0u);
+  EXPECT_EQ(file_offset(all, 4), 8192u);
+  EXPECT_EQ(weights_bytes(all), 12288u);
+  EXPECT_EQ(file_offset(all, 0), 0u);
+  EXPECT_EQ(file_offset(all, 1), 4096u);
+  EXPECT_EQ(inputs_bytes(all), 8192u);
 }
 
 TEST(Protocol, ASpecSurvivesJson) {
@@ -79,38 +59,56 @@ TEST(Protocol, ASpecSurvivesJson) {
 TEST(Buffers, ArgumentsPointAtTheirData) {
   for (const bool shared : {true, false}) {
     Spec all = spec();
-    all.shared_inputs = shared;
-    const DataFile file(all);
-    const auto buffers = Buffers::map(all, file.descriptor());
+    all.shared_weights = shared;
+    const DataFile weights(weights_bytes(all)), inputs(inputs_bytes(all), 50);
+    const auto buffers = Buffers::map(all, weights.descriptor());
     ASSERT_TRUE(buffers.ok()) << buffers.error().message;
-    for (const int slot : {0, 1}) {
-      const auto arguments = buffers->arguments(slot, slot);
-      ASSERT_EQ(arguments.size(), 5u);
-      for (const std::size_t i : {0u, 1u, 2u, 4u}) {
-        EXPECT_EQ(arguments[i], buffers->region(i, slot, slot) + all.arguments[i].lead);
-        EXPECT_EQ(*static_cast<char*>(arguments[i]), static_cast<char>(data_offset(all, i, slot) / 4096 + 1))
-            << "argument " << i << " slot " << slot;
-      }
+    ASSERT_TRUE(buffers->bring(inputs.descriptor()).ok());
+    const auto arguments = buffers->arguments(0);
+    ASSERT_EQ(arguments.size(), 5u);
+    for (const std::size_t i : {0u, 1u, 2u, 4u}) {
+      EXPECT_EQ(arguments[i], buffers->region(i, 0) + all.arguments[i].lead);
+      const std::size_t first = is_input(all.arguments[i]) ? 50 : 1;
+      EXPECT_EQ(*static_cast<char*>(arguments[i]), static_cast<char>(file_offset(all, i) / 4096 + first)) << "argument " << i;
     }
-    EXPECT_EQ(buffers->arguments(0, 0)[2], buffers->arguments(1, 0)[2]) << "one copy of the weights";
-    EXPECT_NE(buffers->arguments(0, 0)[3], buffers->arguments(0, 1)[3]);
+    EXPECT_EQ(buffers->arguments(0)[2], buffers->arguments(1)[2]) << "one copy of the weights";
+    EXPECT_NE(buffers->arguments(0)[3], buffers->arguments(1)[3]);
   }
+}
+
+TEST(Buffers, InputsAreZerosUntilASetIsBroughtAndOneTakesThePlaceOfTheOther) {
+  const Spec all = spec();
+  const DataFile weights(weights_bytes(all)), first(inputs_bytes(all), 50), second(inputs_bytes(all), 60);
+  const auto buffers = Buffers::map(all, weights.descriptor());
+  ASSERT_TRUE(buffers.ok());
+  const auto x = [&] { return *static_cast<char*>(buffers->arguments(0)[0]); };
+  EXPECT_EQ(x(), 0);
+  ASSERT_TRUE(buffers->bring(first.descriptor()).ok());
+  EXPECT_EQ(x(), 50);
+  ASSERT_TRUE(buffers->bring(second.descriptor()).ok());
+  EXPECT_EQ(x(), 60);
+  ASSERT_TRUE(buffers->take_away().ok());
+  EXPECT_EQ(x(), 0);
+  const auto places = buffers->input_places();
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[1].address, buffers->region(1, 0));
+  EXPECT_EQ(places[1].offset, 4096u);
 }
 
 TEST(Buffers, OutputsAreFilledWithPoisonIncludingTheirSurroundings) {
   const Spec all = spec();
-  const DataFile file(all);
+  const DataFile file(weights_bytes(all));
   const auto buffers = Buffers::map(all, file.descriptor());
   ASSERT_TRUE(buffers.ok());
   const auto is_poison = [&](int out_slot) {
-    const char* region = buffers->region(3, 0, out_slot);
+    const char* region = buffers->region(3, out_slot);
     for (std::size_t i = 0; i < 4096; i += 8)
       if (std::memcmp(region + i, &kPoison, 8) != 0) return false;
     return true;
   };
   EXPECT_TRUE(is_poison(0) && is_poison(1));
-  std::memset(buffers->region(3, 0, 0), 1, 4096);
-  std::memset(buffers->region(3, 0, 1), 1, 4096);
+  std::memset(buffers->region(3, 0), 1, 4096);
+  std::memset(buffers->region(3, 1), 1, 4096);
   buffers->poison(0);
   EXPECT_TRUE(is_poison(0));
   EXPECT_FALSE(is_poison(1)) << "the other slot is left alone";
@@ -119,29 +117,29 @@ TEST(Buffers, OutputsAreFilledWithPoisonIncludingTheirSurroundings) {
 TEST(Buffers, SharedContentsShowChangesAndCopiesDoNot) {
   for (const bool shared : {true, false}) {
     Spec all = spec();
-    all.shared_inputs = shared;
-    const DataFile file(all);
+    all.shared_weights = shared;
+    const DataFile file(weights_bytes(all));
     const auto buffers = Buffers::map(all, file.descriptor());
     ASSERT_TRUE(buffers.ok());
     const char changed = 99;
-    ASSERT_EQ(::pwrite(file.descriptor(), &changed, 1, static_cast<off_t>(data_offset(all, 0, 0) + all.arguments[0].lead)), 1);
-    EXPECT_EQ(*static_cast<char*>(buffers->arguments(0, 0)[0]) == changed, shared);
+    ASSERT_EQ(::pwrite(file.descriptor(), &changed, 1, static_cast<off_t>(file_offset(all, 2))), 1);
+    EXPECT_EQ(*static_cast<char*>(buffers->arguments(0)[2]) == changed, shared);
   }
 }
 
 TEST(Buffers, AnEmptyTensorHasAnAddressOfItsOwn) {
   Spec all = spec();
   all.arguments[0] = {"none", Role::input, 0, 0, 0, 0};
-  const DataFile file(all);
+  const DataFile file(weights_bytes(all));
   const auto buffers = Buffers::map(all, file.descriptor());
   ASSERT_TRUE(buffers.ok()) << buffers.error().message;
-  EXPECT_NE(buffers->arguments(0, 0)[0], nullptr);
+  EXPECT_NE(buffers->arguments(0)[0], nullptr);
 }
 
 TEST(BuffersDeathTest, GuardsAndInputsFault) {
   ::testing::FLAGS_gtest_death_test_style = "fast";
   const Spec all = spec();
-  const DataFile file(all);
+  const DataFile file(weights_bytes(all));
   const auto buffers = Buffers::map(all, file.descriptor());
   ASSERT_TRUE(buffers.ok());
   const auto touch = [](volatile char* at) {
@@ -152,14 +150,14 @@ TEST(BuffersDeathTest, GuardsAndInputsFault) {
     std::signal(SIGSEGV, SIG_DFL);
     return *at;
   };
-  char* output = buffers->region(3, 0, 0);
+  char* output = buffers->region(3, 0);
   output[0] = output[4095] = 1;
   EXPECT_EXIT(touch(output - 1), ::testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(touch(output + 4096), ::testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(touch(output + 4096 + kGuardBytes - 1), ::testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT((void)look(output - kGuardBytes), ::testing::KilledBySignal(SIGSEGV), "");
   for (const std::size_t read_only : {0u, 1u, 2u, 4u})
-    EXPECT_EXIT(touch(buffers->region(read_only, 0, 0)), ::testing::KilledBySignal(SIGSEGV), "");
+    EXPECT_EXIT(touch(buffers->region(read_only, 0)), ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "sandbox/seccomp_filter.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <csignal>
 
 #include "base/json.h"
@@ -53,6 +55,10 @@ int try_mprotect_code(void) { return mprotect(page, 4096, PROT_READ | PROT_EXEC)
 int try_mmap_code(void) { return mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED; }
 int try_mmap_there(void) { return mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED; }
 int try_mmap_hint(void) { return mmap((void*)0x10000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED; }
+int try_mmap_file(void) { return mmap(0, 4096, PROT_READ, MAP_SHARED, 7, 0) == MAP_FAILED; }
+int good_shared_place(void) { return mmap((void*)0x20000000, 4096, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, 7, 0) != (void*)0x20000000; }
+int try_shared_place_writable(void) { return mmap((void*)0x20000000, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, 7, 0) != 0; }
+int try_shared_place_offset(void) { return mmap((void*)0x20000000, 4096, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE, 7, 4096) != 0; }
 int try_kill_parent(void) { return kill(getppid(), SIGTERM); }
 int try_tgkill_parent(void) { return syscall(SYS_tgkill, getppid(), getppid(), SIGTERM); }
 int try_ignore_sigsys(void) { return signal(SIGSYS, SIG_IGN) == SIG_ERR; }
@@ -118,6 +124,8 @@ struct Story {
 [[noreturn]] void be_a_runner(int control, const std::string& object, const std::string& function, bool in_constructor,
                               const FilterOptions& options) {
   ::dup2(control, 3);
+  const int file = ::memfd_create("kw-test", 0);
+  if (::ftruncate(file, 8192) != 0 || ::dup2(file, 7) != 7) ::_exit(1);
   const auto stop = [](const char* why) {
     ::dprintf(3, "%s", why);
     ::_exit(1);
@@ -182,12 +190,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Attempt{"try_create", "openat", true}, Attempt{"try_unlink", "unlinkat", true},
                       Attempt{"try_mprotect", "mprotect", false}, Attempt{"try_mprotect_code", "mprotect", true},
                       Attempt{"try_mmap_code", "mmap", true}, Attempt{"try_mmap_there", "mmap", false},
-                      Attempt{"try_mmap_hint", "mmap", false}, Attempt{"try_kill_parent", "kill", true},
-                      Attempt{"try_tgkill_parent", "tgkill", true}, Attempt{"try_ignore_sigsys", "rt_sigaction", true},
-                      Attempt{"try_handle_segv", "rt_sigaction", true}, Attempt{"try_timer", "setitimer", true},
-                      Attempt{"try_affinity", "sched_setaffinity", true}, Attempt{"try_prctl", "prctl", true},
-                      Attempt{"try_memfd", "memfd_create", true}, Attempt{"try_write_elsewhere", "write", true},
-                      Attempt{"try_read_stdin", "read", false}, Attempt{"try_sleep", "clock_nanosleep", true}),
+                      Attempt{"try_mmap_hint", "mmap", false}, Attempt{"try_mmap_file", "mmap", false},
+                      Attempt{"try_kill_parent", "kill", true}, Attempt{"try_tgkill_parent", "tgkill", true},
+                      Attempt{"try_ignore_sigsys", "rt_sigaction", true}, Attempt{"try_handle_segv", "rt_sigaction", true},
+                      Attempt{"try_timer", "setitimer", true}, Attempt{"try_affinity", "sched_setaffinity", true},
+                      Attempt{"try_prctl", "prctl", true}, Attempt{"try_memfd", "memfd_create", true},
+                      Attempt{"try_write_elsewhere", "write", true}, Attempt{"try_read_stdin", "read", false},
+                      Attempt{"try_sleep", "clock_nanosleep", true}),
     [](const auto& attempt) { return std::string(attempt.param.function); });
 
 TEST(SeccompFilterTest, AnOpenMpKernelRuns) {
@@ -237,6 +246,16 @@ TEST(SeccompFilterTest, ADriverOpensItsDevicesAndNoMore) {
     EXPECT_EQ(runner(denied, false, options).said, "returned -1") << denied;
   EXPECT_EQ(runner("try_mmap_code", false, options).said, "returned 1");
   EXPECT_EQ(runner("try_open", true, options).said, "returned 0") << "also while it is loaded";
+}
+
+TEST(SeccompFilterTest, FilesAreMappedInSharedPlacesOnly) {
+  KW_NOT_WITH_SANITIZERS();
+  FilterOptions options;
+  options.shared_places.push_back({reinterpret_cast<void*>(0x20000000), 4096, 0});
+  EXPECT_EQ(runner("good_shared_place", false, options).said, "returned 0");
+  EXPECT_EQ(runner("good_shared_place").violation(), "mmap");
+  for (const char* otherwise : {"try_shared_place_writable", "try_shared_place_offset", "try_mmap_file"})
+    EXPECT_EQ(runner(otherwise, false, options).violation(), "mmap") << otherwise;
 }
 
 TEST(SeccompFilterTest, NamesSyscalls) {
