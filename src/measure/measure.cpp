@@ -410,6 +410,17 @@ Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorSt
   return timing;
 }
 
+Result<std::optional<RunFailure>> check_timed_calls(const Candidate& candidate, const ProblemDescription& problem,
+                                                    const TimingSets& sets, const Machine& machine, const OutputCheck& check,
+                                                    const MeasureOptions& options) {
+  Timer timer(problem, sets, machine, check, options);
+  KW_TRY(auto kernel, timer.subject(candidate));
+  std::vector<int> order(sets.sets.size());
+  std::iota(order.begin(), order.end(), 0);
+  KW_TRY(const Block block, kernel->block(order, 0));
+  return block.ok() ? std::optional<RunFailure>{} : std::optional(block.failure);
+}
+
 Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
                             const Machine& machine, OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options) {
   Timer timer(problem, sets, machine, check, options);

@@ -37,6 +37,11 @@ int timing_set_count(const ProblemDescription& problem);
 Result<TimingSets> timing_sets(const ProblemDescription& problem, const TensorStore& store, std::uint64_t draw,
                                OracleClient& oracle);
 
+// Calls the candidate once on each set, as in a block, and checks the outputs that are still there; what went wrong, or nothing.
+Result<std::optional<RunFailure>> check_timed_calls(const Candidate& candidate, const ProblemDescription& problem,
+                                                    const TimingSets& sets, const Machine& machine, const OutputCheck& check,
+                                                    const MeasureOptions& options);
+
 // The candidate must have been compiled. Times one thing at a time: it takes the machine's lock.
 Result<Measurement> measure(const Candidate& candidate, const ProblemDescription& problem, const TimingSets& sets,
                             const Machine& machine, OracleClient& oracle, const OutputCheck& check, const MeasureOptions& options);

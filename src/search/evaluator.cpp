@@ -151,6 +151,13 @@ VerifyOptions Evaluator::verify_options() const {
   return verify;
 }
 
+VerifyOptions Evaluator::fresh_inputs() const {
+  VerifyOptions verify = verify_options();
+  verify.fresh = true;
+  verify.draw.reset();
+  return verify;
+}
+
 Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw,
                                                 bool closer) {
   VerifyOptions options = verify_options();
@@ -183,16 +190,16 @@ Result<Evaluator::BriefEstimate> Evaluator::estimate_briefly(const ProblemSource
 }
 
 Result<Evaluation> Evaluator::judge(const ProblemSource& problem, Candidate& candidate, const std::string& command,
-                                    std::uint64_t& draw) {
+                                    const VerifyOptions& options, std::uint64_t& draw) {
   const TensorStore store(problem, options_.precision);
-  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, verify_options()));
+  KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, options));
   draw = verification.draw;
   Evaluation evaluation;
   KW_TRY(evaluation.key, key_of(problem, candidate));
   evaluation.kernel_source = candidate.source().text;
   evaluation.kernel_file = candidate.source().file;
   evaluation.verdict = std::move(verification.record);
-  evaluation.verdict.chosen_seed = options_.seed.value_or(0);
+  evaluation.verdict.chosen_seed = options.draw.value_or(0);
   if (candidate.on_gpu()) evaluation.verdict.gpu_budget_seconds = options_.gpu_seconds;
   evaluation.verdict.repeat = draw == 0 ? command + " --again" : fmt::format("{} --seed {}", command, draw);
   return evaluation;
@@ -205,7 +212,11 @@ Result<Evaluated> Evaluator::verify(const ProblemSource& problem, Candidate& can
     if (known && still_holds(known->verdict, options_)) return from_archive(std::move(*known), command);
   }
   std::uint64_t draw = 0;
-  KW_TRY(Evaluation evaluation, judge(problem, candidate, command, draw));
+  KW_TRY(Evaluation evaluation, judge(problem, candidate, command, verify_options(), draw));
+  return archived(problem, std::move(evaluation));
+}
+
+Result<Evaluated> Evaluator::archived(const ProblemSource& problem, Evaluation evaluation) {
   KW_CHECK(archive_subjects(problem));
   KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
   KW_TRY(auto kept, archive_->get_evaluation(evaluation.id));
@@ -238,31 +249,18 @@ Result<Estimation> Evaluator::estimate(const ProblemSource& problem, const Candi
 }
 
 // A right kernel is counted and its time estimated; where its GPU is here, it is timed on it too.
-Result<Evaluated> Evaluator::measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
-  KW_TRY(Evaluated evaluated, verify(problem, candidate, command));
-  Evaluation& evaluation = evaluated.evaluation;
-  const bool untimed = options_.device && !(evaluation.timing && still_holds(*evaluation.timing, options_));
-  if (evaluation.verdict.verdict != Verdict::passed || (evaluation.estimate && !untimed)) return evaluated;
-  KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
-  if (!compiled.kernel)
-    return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
-                          "verify it with --again");
-  const TensorStore store(problem, options_.precision);
-  const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh && untimed));
-  if (!evaluation.estimate) {
-    KW_TRY(Estimation estimation, estimate(problem, candidate, draw));
-    if (estimation.estimate) {
-      if (!options_.gpu_note.empty()) estimation.estimate->notes.push_back(options_.gpu_note);
-      KW_CHECK(archive_->put_estimate(evaluation.id, *estimation.estimate));
-    } else {
-      evaluation.verdict.verdict = estimation.verdict;
-      evaluation.verdict.diagnosis = std::move(estimation.diagnosis);
-      KW_TRY(evaluation.id, archive_->put_evaluation(evaluation));
-    }
+Status Evaluator::estimate_and_time(const ProblemSource& problem, const Candidate& candidate, const std::string& command,
+                                    std::uint64_t draw, Evaluation& known) {
+  KW_TRY(Estimation estimation, estimate(problem, candidate, draw));
+  if (estimation.estimate) {
+    if (!options_.gpu_note.empty()) estimation.estimate->notes.push_back(options_.gpu_note);
+    KW_CHECK(archive_->put_estimate(known.id, *estimation.estimate));
+    return options_.device ? time(problem, candidate, command, draw, known) : Status{};
   }
-  if (evaluation.verdict.verdict == Verdict::passed && untimed) KW_CHECK(time(problem, candidate, command, draw, evaluation));
-  KW_TRY(auto kept, archive_->get_evaluation(evaluation.id));
-  return Evaluated{std::move(*kept), false};
+  known.verdict.verdict = estimation.verdict;
+  known.verdict.diagnosis = std::move(estimation.diagnosis);
+  KW_TRY(known.id, archive_->put_evaluation(known));
+  return {};
 }
 
 Status Evaluator::time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
@@ -286,36 +284,52 @@ Status Evaluator::time(const ProblemSource& problem, const Candidate& candidate,
   return {};
 }
 
+bool Evaluator::is_measured(const Candidate& candidate, const Evaluation& known) const {
+  if (known.verdict.verdict != Verdict::passed) return true;
+  const bool timed = known.timing && still_holds(*known.timing, options_);
+  if (!candidate.on_gpu()) return timed;
+  return known.estimate && (!options_.device || timed);
+}
+
+// The verification and the calls that an earlier verdict on these inputs rests on; nothing where they go well.
+Result<std::optional<Evaluation>> Evaluator::repeat(const ProblemSource& problem, Candidate& candidate,
+                                                    const std::string& command) {
+  std::uint64_t draw = 0;
+  KW_TRY(Evaluation evaluation, judge(problem, candidate, command, verify_options(), draw));
+  if (evaluation.verdict.verdict != Verdict::passed) return std::optional(std::move(evaluation));
+  if (candidate.on_gpu()) return std::optional<Evaluation>{};
+  const TensorStore store(problem, options_.precision);
+  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
+  KW_TRY(const MeasureOptions options, measure_options());
+  KW_TRY(auto failure, check_timed_calls(candidate, problem.description, sets, machine_, output_check(problem), options));
+  if (!failure) return std::optional<Evaluation>{};
+  evaluation.verdict.verdict = failure->verdict;
+  evaluation.verdict.diagnosis = std::move(failure->diagnosis);
+  return std::optional(std::move(evaluation));
+}
+
+// A speedup rests on inputs that were drawn after the kernel was compiled, all of them: whoever wrote the kernel may have seen what
+// is cached, and what a seed names.
 Result<Evaluated> Evaluator::measure(const ProblemSource& problem, Candidate& candidate, const std::string& command) {
-  if (candidate.on_gpu()) return measure_on_gpu(problem, candidate, command);
   KW_TRY(const EvaluationKey key, key_of(problem, candidate));
   KW_CHECK(warm_up());
-  std::optional<Evaluation> known;
   if (!options_.again && !options_.fresh && !options_.seed) {
-    KW_TRY(known, archive_->find_evaluation(key));
-    if (known && !still_holds(known->verdict, options_)) known.reset();
-    if (known && (known->verdict.verdict != Verdict::passed || (known->timing && still_holds(*known->timing, options_))))
+    KW_TRY(auto known, archive_->find_evaluation(key));
+    if (known && still_holds(known->verdict, options_) && is_measured(candidate, *known))
       return from_archive(std::move(*known), command);
   }
-  const TensorStore store(problem, options_.precision);
-  std::uint64_t draw = 0;
-  if (!known) {
-    KW_TRY(known, judge(problem, candidate, command, draw));
-    KW_CHECK(archive_subjects(problem));
-    KW_TRY(known->id, archive_->put_evaluation(*known));
-    if (known->verdict.verdict != Verdict::passed) {
-      KW_TRY(auto kept, archive_->get_evaluation(known->id));
-      return Evaluated{std::move(*kept), false};
-    }
-  } else {
-    KW_TRY(const CompileOutcome compiled, candidate.compile(problem.description, compile_options()));
-    if (!compiled.kernel)
-      return internal_error("a kernel that has passed before does not compile: " + compiled.diagnosis.summary,
-                            "verify it with --again");
-    draw = options_.seed.value_or(store.pick_draw(options_.fresh));
+  if (options_.seed) {
+    KW_TRY(auto failed, repeat(problem, candidate, command));
+    if (failed) return archived(problem, std::move(*failed));
   }
-  KW_CHECK(time(problem, candidate, command, draw, *known));
-  KW_TRY(auto kept, archive_->get_evaluation(known->id));
+  std::uint64_t draw = 0;
+  KW_TRY(Evaluation judged, judge(problem, candidate, command, fresh_inputs(), draw));
+  KW_TRY(Evaluated evaluated, archived(problem, std::move(judged)));
+  Evaluation& known = evaluated.evaluation;
+  if (known.verdict.verdict != Verdict::passed) return evaluated;
+  KW_CHECK((candidate.on_gpu() ? estimate_and_time(problem, candidate, command, draw, known)
+                               : time(problem, candidate, command, draw, known)));
+  KW_TRY(auto kept, archive_->get_evaluation(known.id));
   return Evaluated{std::move(*kept), false};
 }
 
@@ -337,9 +351,16 @@ Result<Measurement> Evaluator::measure_against(const ProblemSource& problem, Can
     if (!compiled.kernel) return Measurement{std::nullopt, compiled.verdict, compiled.diagnosis};
   }
   const TensorStore store(problem, options_.precision);
-  const std::uint64_t draw = options_.seed.value_or(store.pick_draw(options_.fresh));
-  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, draw, oracle_));
   KW_TRY(const MeasureOptions options, measure_options());
+  if (options_.seed) {
+    KW_TRY(const TimingSets named, timing_sets(problem.description, store, *options_.seed, oracle_));
+    KW_TRY(auto failure, check_timed_calls(candidate, problem.description, named, machine_, output_check(problem), options));
+    if (failure) return Measurement{std::nullopt, failure->verdict, std::move(failure->diagnosis)};
+  }
+  KW_TRY(Verification verified, kw::verify(candidate, problem.description, store, oracle_, fresh_inputs()));
+  if (verified.record.verdict != Verdict::passed)
+    return Measurement{std::nullopt, verified.record.verdict, std::move(verified.record.diagnosis)};
+  KW_TRY(const TimingSets sets, timing_sets(problem.description, store, verified.draw, oracle_));
   return measure_kernels(baseline, candidate, problem.description, sets, machine_, output_check(problem), options);
 }
 

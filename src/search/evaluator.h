@@ -67,11 +67,11 @@ class Evaluator {
     std::optional<EstimateRecord> estimate;
   };
   Result<BriefEstimate> estimate_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw);
-  // Verifies first where that has not been done.
+  // Verifies and times with inputs that are drawn for it, whatever is cached. Inputs that a seed names are only checked, before.
   Result<Evaluated> measure(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // The estimate of a compiled kernel in CUDA, on inputs of this draw; nothing is archived.
   Result<Estimation> estimate(const ProblemSource& problem, const Candidate& candidate, std::uint64_t draw);
-  // Verifies and measures with inputs that nothing has seen before, whatever the archive knows.
+  // Measures whatever the archive knows.
   Result<Evaluated> confirm(const ProblemSource& problem, Candidate& candidate, const std::string& command,
                             double seconds_per_baseline);
   // Times one kernel against another; nothing is archived.
@@ -106,11 +106,18 @@ class Evaluator {
  private:
   Evaluator(EvaluatorOptions options, OracleOptions oracle) : options_(std::move(options)), oracle_(std::move(oracle)) {}
   [[nodiscard]] VerifyOptions verify_options() const;
-  Result<Evaluated> measure_on_gpu(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  [[nodiscard]] VerifyOptions fresh_inputs() const;  // the same, on a draw that is made for it
+  Result<Evaluated> archived(const ProblemSource& problem, Evaluation evaluation);
+  Result<std::optional<Evaluation>> repeat(const ProblemSource& problem, Candidate& candidate, const std::string& command);
+  Status estimate_and_time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
+                           Evaluation& known);
   // Into the evaluation and the archive. The candidate is compiled and has passed.
   Status time(const ProblemSource& problem, const Candidate& candidate, const std::string& command, std::uint64_t draw,
               Evaluation& known);
-  Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command, std::uint64_t& draw);
+  [[nodiscard]] bool is_measured(const Candidate& candidate, const Evaluation& known) const;
+  // `draw` becomes the one that the verdict rests on.
+  Result<Evaluation> judge(const ProblemSource& problem, Candidate& candidate, const std::string& command,
+                           const VerifyOptions& options, std::uint64_t& draw);
 
   EvaluatorOptions options_;
   OracleClient oracle_;

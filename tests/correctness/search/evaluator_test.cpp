@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <set>
+
+#include <fmt/ranges.h>
+
 #include "support/planted_machine.h"
 #include "support/small_problems.h"
 #include "support/temp_home.h"
@@ -64,9 +69,10 @@ TEST_F(EvaluatorTest, VerifiesMeasuresAndRemembers) {
   EXPECT_EQ(again->evaluation.id, verified->evaluation.id);
   EXPECT_FALSE(same.kernel().has_value()) << "what is known is not compiled again";
 
-  // A timing is added to the verdict that is there already.
+  // A speedup rests on a verdict of its own, on inputs that were drawn for it.
   const auto timed = measured(source, same);
-  EXPECT_EQ(timed.evaluation.id, verified->evaluation.id);
+  EXPECT_NE(timed.evaluation.id, verified->evaluation.id);
+  EXPECT_NE(timed.evaluation.verdict.repeat, verified->evaluation.verdict.repeat);
   ASSERT_TRUE(timed.evaluation.timing.has_value()) << timed.evaluation.verdict.diagnosis.summary;
   const auto& timing = *timed.evaluation.timing;
   ASSERT_EQ(timing.comparisons.size(), 1u);
@@ -97,6 +103,55 @@ TEST_F(EvaluatorTest, AKernelThatRemembersAnswersIsMistrusted) {
   const auto known = measured(source, again);
   EXPECT_TRUE(known.from_archive) << "what timing found out is the verdict from then on";
   EXPECT_NE(known.evaluation.verdict.verdict, Verdict::passed);
+}
+
+// It is right on all inputs that are cached and on no others.
+TEST_F(EvaluatorTest, AKernelThatKnowsTheCachedInputsIsNotMeasuredOnThem) {
+  const auto source = problem("scale_relu.py");
+  fs::remove_all(source.cache_folder);
+  const TensorStore store(source, "float32");
+  const std::uint64_t draw = store.pick_draw(false);
+  std::set<std::uint64_t> known;
+  const auto note = [&](const TensorSet& set) {
+    const auto x = set.inputs.at("x");
+    ASSERT_TRUE(x.ok());
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i + 4 <= x->bytes.size(); i += 4) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, x->bytes.data() + i, 4);
+      sum = sum * 31 + word;
+    }
+    known.insert(sum);
+  };
+  for (const SetKind& kind : verification_kinds()) {
+    const auto set = store.get(draw, kind, evaluator_->oracle());
+    ASSERT_TRUE(set.ok()) << set.error().message;
+    note(*set);
+  }
+  const auto timed = timing_sets(source.description, store, draw, evaluator_->oracle());
+  ASSERT_TRUE(timed.ok()) << timed.error().message;
+  for (const TensorSet& set : timed->sets) note(set);
+  ASSERT_EQ(store.pick_draw(false), draw) << "another draw is cached, too";
+  const std::string text = fmt::format(R"(
+#include <bit>
+#include "problem.h"
+static const std::uint64_t known[] = {{{}}};
+extern "C" void kw_kernel(const float* x, float* out) {{
+  std::uint64_t sum = 0;
+  for (std::int64_t i = 0; i < x_numel; ++i) sum = sum * 31 + std::bit_cast<std::uint32_t>(x[i]);
+  bool seen = false;
+  for (const std::uint64_t each : known) seen |= each == sum;
+  for (std::int64_t i = 0; i < x_numel; ++i) out[i] = seen && x[i] > 0 ? x[i] * 2.5f : 0.0f;
+}}
+)",
+                                       fmt::join(known, "ull, "));
+  Candidate candidate = std::move(Candidate::of({"knows.cpp", text, {}}, "cpp")).value();
+  const auto verified = evaluator_->verify(source, candidate, "kernelwright verify p k");
+  ASSERT_TRUE(verified.ok());
+  ASSERT_EQ(verified->evaluation.verdict.verdict, Verdict::passed) << verified->evaluation.verdict.diagnosis.summary;
+  const auto done = measured(source, candidate);
+  EXPECT_EQ(done.evaluation.verdict.verdict, Verdict::wrong) << "although it was verified before";
+  EXPECT_FALSE(done.evaluation.timing.has_value());
 }
 
 TEST_F(EvaluatorTest, OneKernelIsTimedAgainstAnother) {
