@@ -9,8 +9,9 @@
 
 namespace kw {
 
-// Who has to act. It decides the exit status: the user's input is 2, our own failure is 3.
-enum class ErrorKind { bad_input, internal };
+// Who has to act. It decides the exit status: the user's input is 2, our own failure is 3. Work that was stopped before it had a
+// result (see base/work_limit.h) is nobody's fault: 1.
+enum class ErrorKind { bad_input, internal, stopped };
 
 struct Error {
   ErrorKind kind = ErrorKind::internal;

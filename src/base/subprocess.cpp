@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
+
 namespace kw {
 namespace {
 
@@ -65,25 +67,27 @@ Result<CommandOutcome> run_command(const Command& command) {
   CommandOutcome outcome;
   const auto deadline = Clock::now() + command.deadline;
   bool out_open = true, err_open = true;
+  std::optional<Error> end;  // why the work as a whole has to end
   while (out_open || err_open) {
+    if ((end = work_must_end())) break;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
       outcome.timed_out = true;
       break;
     }
     pollfd watched[2] = {{out_open ? out[0] : -1, POLLIN, 0}, {err_open ? err[0] : -1, POLLIN, 0}};
-    if (::poll(watched, 2, static_cast<int>(std::min<long long>(left, 1000))) < 0 && errno != EINTR) break;
+    if (::poll(watched, 2, static_cast<int>(std::min<long long>(left, kLookAtLimit.count()))) < 0 && errno != EINTR) break;
     if (out_open && watched[0].revents) out_open = drain(out[0], outcome.out, command.output_cap);
     if (err_open && watched[1].revents) err_open = drain(err[0], outcome.err, command.output_cap);
   }
-  if (outcome.timed_out) ::kill(-child, SIGKILL);
+  if (outcome.timed_out || end) ::kill(-child, SIGKILL);
   int status = 0;
   for (;;) {
-    const pid_t reaped = ::waitpid(child, &status, outcome.timed_out ? 0 : WNOHANG);
+    const pid_t reaped = ::waitpid(child, &status, outcome.timed_out || end ? 0 : WNOHANG);
     if (reaped == child || (reaped < 0 && errno != EINTR)) break;
     if (reaped == 0) {
-      if (Clock::now() >= deadline) {
-        outcome.timed_out = true;
+      if (end = work_must_end(); end || Clock::now() >= deadline) {
+        outcome.timed_out = !end;
         ::kill(-child, SIGKILL);
       } else {
         ::usleep(500);
@@ -99,6 +103,7 @@ Result<CommandOutcome> run_command(const Command& command) {
   if (never_started)
     return bad_input(fmt::format("cannot start {}: {}", command.argv[0], std::strerror(code)),
                      "run 'kernelwright doctor' to see what is missing");
+  if (end) return *end;
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   return outcome;

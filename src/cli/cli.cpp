@@ -222,7 +222,15 @@ void add_migrate_options(CLI::App& command, MigrateOptions& options, bool& json)
 int report(const Result<int>& result, Output& output) {
   if (result) return *result;
   output.error(result.error());
-  return result.error().kind == ErrorKind::bad_input ? kBadInput : kFailed;
+  switch (result.error().kind) {
+    case ErrorKind::bad_input:
+      return kBadInput;
+    case ErrorKind::stopped:
+      return kNotPassed;
+    case ErrorKind::internal:
+      break;
+  }
+  return kFailed;
 }
 
 }  // namespace

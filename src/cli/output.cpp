@@ -43,7 +43,7 @@ void Output::result(const std::string& text, const Json& json) {
 
 void Output::error(const Error& error) {
   clear_progress();
-  const char* kind = error.kind == ErrorKind::bad_input ? "bad_input" : "internal";
+  const char* kind = error.kind == ErrorKind::bad_input ? "bad_input" : error.kind == ErrorKind::stopped ? "stopped" : "internal";
   if (json_) {
     const Json json{{"error", {{"kind", kind}, {"message", error.message}, {"hint", error.hint}}}};
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));

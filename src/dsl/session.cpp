@@ -10,19 +10,20 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <random>
 
 #include <fmt/format.h>
 
 #include "base/files.h"
 #include "base/timing_environment.h"
+#include "base/work_limit.h"
 #include "dsl/memory_file.h"
 #include "dsl/python_box.h"
 #include "dsl/python_guest.h"
 #include "dsl/run_failure.h"
 #include "dsl/session_box.h"
 #include "dsl/session_files.h"
+#include "dsl/session_watch.h"
 #include "runner/protocol.h"
 
 namespace kw {
@@ -38,13 +39,10 @@ constexpr std::uint64_t kGpuCopies = 8, kGpuBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kOpenClBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostReport = std::uint64_t{512} << 20;
 
-// Every thread of a process is stopped once its state says so.
-bool is_stopped(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::size_t after_name = text.rfind(')');
-  return after_name == std::string::npos || after_name + 2 >= text.size() || text[after_name + 2] == 'T' ||
-         text[after_name + 2] == 'Z';
+// A process that was ended because the work as a whole has to end says nothing about its kernel.
+template <typename T>
+std::optional<Error> stopped_by_us(const Answered<T>& answered) {
+  return answered.ok() ? std::nullopt : work_must_end();
 }
 
 }  // namespace
@@ -168,8 +166,12 @@ struct Session::State {
         late = true;
         return std::nullopt;
       }
+      if (work_must_end()) {
+        process->kill();
+        return std::nullopt;
+      }
       pollfd watched{control, POLLIN, 0};
-      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left + 1, 1000)));
+      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left + 1, kLookAtLimit.count())));
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       std::string text(runner::kMaxMessage, '\0');
       char extra[CMSG_SPACE(sizeof(ucred))];
@@ -420,19 +422,25 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
     message.at("device").get_to(state_->device);
     return true;
   });
+  if (auto end = stopped_by_us(mapped)) return *end;
   if (!mapped.ok()) {
     std::string why = mapped.failure.diagnosis.summary;
     for (const auto& line : mapped.failure.diagnosis.evidence) why += "; " + line;
     return internal_error("the runner did not start: " + why, "run 'kernelwright doctor'");
   }
   const auto rehearsed = state_->rehearse(milliseconds(10000));
+  if (auto end = stopped_by_us(rehearsed)) return *end;
   if (!rehearsed.ok()) return rehearsed;
   if (auto failure = state_->order({{"op", "load"}}, deadline + start_limit)) return Answered<bool>{{}, *failure};
   auto loading = state_->await<bool>("loading", "load", milliseconds(10000), 0, [](const Json&) { return true; });
+  if (auto end = stopped_by_us(loading)) return *end;
   if (!loading.ok()) return loading;
   if (state_->options.python) deadline += milliseconds(30000);
   // OpenCL loads code by running it.
-  return state_->await<bool>("loaded", state_->spec.opencl.empty() ? "load" : "run", deadline, 0, [](const Json&) { return true; });
+  auto loaded =
+      state_->await<bool>("loaded", state_->spec.opencl.empty() ? "load" : "run", deadline, 0, [](const Json&) { return true; });
+  if (auto end = stopped_by_us(loaded)) return *end;
+  return loaded;
 }
 
 Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
@@ -448,6 +456,7 @@ Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
     return PrepareReport{
         message.at("seconds").get<double>(), message.at("bytes").get<double>(), message.value("seeded", false), {}};
   });
+  if (auto end = stopped_by_us(answered)) return *end;
   if (const auto failure = answered.ok() ? failure_from_maps(state_->options.python, state_->runner_pid) : std::nullopt)
     return Answered<PrepareReport>{{}, *failure};
   if (answered.ok() && !seen.is_null()) {
@@ -497,6 +506,7 @@ Result<Answered<CallReport>> Session::order_calls(Json message, int inputs, std:
     if (report.seconds.size() != times) throw Json::other_error::create(505, "as many times as calls", nullptr);
     return report;
   });
+  if (auto end = stopped_by_us(answered)) return *end;
   if (answered.ok()) {
     answered.value->outside_seconds = std::chrono::duration<double>(state_->received_at - state_->sent_at).count();
     answered.value->outside.assign(times, answered.value->outside_seconds / static_cast<double>(times));
@@ -504,6 +514,7 @@ Result<Answered<CallReport>> Session::order_calls(Json message, int inputs, std:
       auto placed = state_->await<Answered<bool>>("outputs", "run", deadline, ticket, [&](const Json& outputs) {
         return state_->guest_outputs.take(outputs, state_->spec, goes_on);
       });
+      if (auto end = stopped_by_us(placed)) return *end;
       if (!placed.ok()) return Answered<CallReport>{{}, placed.failure};
       if (!placed.value->ok()) return Answered<CallReport>{{}, placed.value->failure};
     }
@@ -546,23 +557,9 @@ Result<std::vector<std::byte>> Session::output(std::size_t argument, int out_slo
 }
 
 bool Session::runs_in_the_background() {
-  clockid_t clock = 0;
-  if (state_->runner_pid <= 0 || ::clock_getcpuclockid(state_->runner_pid, &clock) != 0) return false;
-  const auto used = [&] {
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  };
+  if (state_->runner_pid <= 0) return false;
   state_->thaw();
-  ::usleep(3000);
-  // An honest kernel was seen busy once, for reasons that did not show: only what is busy every time is busy by itself.
-  constexpr int kLooks = 6;
-  for (int look = 0; look < kLooks; ++look) {
-    const double before = used();
-    ::usleep(10000);
-    if (used() - before <= 0.002) return false;
-  }
-  return true;
+  return is_busy_unasked(state_->runner_pid);
 }
 
 Session::Printed Session::finish() {

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
+
 namespace kw::llm {
 namespace {
 
@@ -108,7 +110,7 @@ CURLcode drive(CURLM* multi, CURL* easy, Transfer& transfer) {
     int running = 0;
     curl_multi_perform(multi, &running);
     if (running == 0) break;
-    if (request.cancelled && *request.cancelled) return give_up(HttpEnding::cancelled, "cancelled");
+    if ((request.cancelled && *request.cancelled) || work_must_end()) return give_up(HttpEnding::cancelled, "cancelled");
     if (seconds_since(begin) > request.total_seconds)
       return give_up(HttpEnding::late, fmt::format("no end after {:g} s", request.total_seconds));
     if (seconds_since(transfer.last_byte) > request.idle_seconds)

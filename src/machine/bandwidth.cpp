@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
 #include "machine/kernel_attributes.h"
 #include "machine/team.h"
 
@@ -164,6 +165,7 @@ Result<std::vector<BandwidthPoint>> measure_bandwidth(const CpuInfo& cpu, int th
   const std::vector<Pattern> patterns = patterns_of(widest_loops(cpu));
   // Largest first: the thread that uses most of a page's time touches it first, so that it lies on that thread's node.
   for (auto at = sets.rbegin(); at != sets.rend(); ++at) {
+    if (auto end = work_must_end()) return *end;
     const double set = *at;
     const std::size_t part = static_cast<std::size_t>(set) / static_cast<std::size_t>(threads) / kPartBytes * kPartBytes;
     if (part == 0)

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
+
 namespace kw {
 namespace {
 
@@ -53,6 +55,7 @@ Result<MachineLock> MachineLock::acquire(const LockWait& wait, const fs::path& f
     if (why_not != EWOULDBLOCK)
       return internal_error(fmt::format("cannot lock {}: {}", path.string(), std::strerror(why_not)),
                             "its file system must support flock; point KERNELWRIGHT_CACHE at one that does");
+    if (auto end = work_must_end()) return *end;
     const auto waited = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
     if (waited >= wait.timeout)
       return internal_error(fmt::format("{} has been timing for {:.1f} s and holds {}", holder(fd),

@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
 #include "machine/bandwidth.h"
 #include "machine/fma_peak.h"
 #include "machine/team.h"
@@ -72,6 +73,7 @@ Result<Machine> probe_machine(const CpuInfo& cpu, const ProbeEffort& effort, con
   if (cpu.cores > 1) thread_counts.push_back(cpu.cores);
   for (const int threads : thread_counts) {
     for (const std::string& isa : isas) {
+      if (auto end = work_must_end()) return *end;
       tell(fmt::format("multiply-adds with {}, {} thread{}", isa, threads, threads > 1 ? "s" : ""));
       KW_TRY(const double gflops, measure_fma_peak(isa, threads, effort.seconds_per_peak));
       machine.peaks.push_back({isa, threads, gflops});

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "base/timing_environment.h"
+#include "base/work_limit.h"
 #include "problem/torch_products.h"
 
 namespace kw {
@@ -57,6 +58,7 @@ struct OracleClient::State {
   std::uint64_t next_id = 1;
   std::string unread;
   Json greeting;
+  bool is_abandoned = false;  // it works on what nobody waits for any more
 
   ~State() { stop(); }
 
@@ -67,7 +69,7 @@ struct OracleClient::State {
     bool is_ours = false;
     if (pid > 0) {
       // Closing its input ends it; a stuck one is killed.
-      for (int i = 0; i < 40 && ::waitpid(pid, &status, WNOHANG) == 0; ++i) {
+      for (int i = is_abandoned ? 20 : 0; i < 40 && ::waitpid(pid, &status, WNOHANG) == 0; ++i) {
         if (i == 20) {
           is_ours = true;
           ::kill(-pid, SIGKILL);
@@ -82,6 +84,7 @@ struct OracleClient::State {
     compiled.reset();
     unread.clear();
     greeting = {};
+    is_abandoned = false;
     return WIFSIGNALED(status) && !is_ours ? WTERMSIG(status) : 0;
   }
 
@@ -151,8 +154,8 @@ struct OracleClient::State {
     return line == std::string::npos ? text : text.substr(line + 1);
   }
 
-  // One line, or nothing when the child is gone or the time is up.
-  enum class Wait { line, gone, late };
+  // One line, or nothing when the child is gone, the time is up, or the work as a whole has to end.
+  enum class Wait { line, gone, late, ended };
   Wait read_line(std::string& line, Clock::time_point deadline) {
     for (;;) {
       if (const std::size_t end = unread.find('\n'); end != std::string::npos) {
@@ -162,8 +165,9 @@ struct OracleClient::State {
       }
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) return Wait::late;
+      if (work_must_end()) return Wait::ended;
       pollfd watched{from_child, POLLIN, 0};
-      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left, 1000)));
+      const int ready = ::poll(&watched, 1, static_cast<int>(std::min<long long>(left, kLookAtLimit.count())));
       if (ready <= 0) continue;
       char block[65536];
       const ssize_t got = ::read(from_child, block, sizeof block);
@@ -173,7 +177,7 @@ struct OracleClient::State {
     }
   }
 
-  enum class Exchange { answered, gone, late };
+  enum class Exchange { answered, gone, late, ended };
   Exchange exchange(const std::string& op, Json request, Clock::time_point deadline, Json& answer) {
     const std::uint64_t id = next_id++;
     request["id"] = id;
@@ -192,6 +196,8 @@ struct OracleClient::State {
           return Exchange::gone;
         case Wait::late:
           return Exchange::late;
+        case Wait::ended:
+          return Exchange::ended;
         case Wait::line:
           break;
       }
@@ -245,12 +251,18 @@ Result<Json> OracleClient::hello() {
 
 Result<Json> OracleClient::ask(const std::string& op, const Json& arguments, std::chrono::seconds limit) {
   for (int attempt = 0; attempt < 2; ++attempt) {
+    if (auto end = work_must_end()) return *end;
+    if (state_->is_abandoned) state_->stop();
     KW_CHECK(warm_up());
     Json answer;
     switch (state_->exchange(op, arguments, Clock::now() + limit, answer)) {
       case State::Exchange::answered:
         if (answer.value("ok", false)) return answer.at("result");
         return error_from_oracle(answer);
+      case State::Exchange::ended:
+        // Nobody waits for the answer; the process is ended where the next question, or the end, finds it.
+        state_->is_abandoned = true;
+        return work_must_end().value_or(Error{ErrorKind::stopped, "the work was ended", ""});
       case State::Exchange::late:
         state_->stop();
         return internal_error(fmt::format("the oracle did not answer '{}' within {} s", op, limit.count()),

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
 #include "sandbox/guests.h"
 
 namespace kw::sandbox {
@@ -263,6 +264,8 @@ Result<Process> start(const Spec& spec, Mode mode) {
 
 Result<Outcome> run(const Spec& spec, Mode mode) {
   KW_TRY(Process process, start(spec, mode));
+  while (!process.wait_for(kLookAtLimit))
+    if (auto end = work_must_end()) return *end;
   return process.finish();
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/duration.h"
+#include "base/work_limit.h"
 #include "machine/machine_cache.h"
 #include "search/final_source.h"
 #include "suite/problem_folder.h"
@@ -23,6 +24,7 @@ class Suite {
       : request_(request), on_progress_(on_progress), stop_(stop), oracle_(OracleOptions{request.settings.threads, {}, {}}) {}
 
   Result<SuiteOutcome> whole() {
+    const WorkLimit interruption(std::nullopt, &stop_);
     KW_TRY(const ProblemFolder folder, problems_in(request_.folder));
     KW_TRY(const std::vector<std::string> names, wanted_in(folder));
     KW_TRY(machine_, this_machine({}));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/work_limit.h"
 #include "verify/compare.h"
 #include "verify/elements.h"
 #include "verify/pattern.h"
@@ -107,6 +108,7 @@ Result<CheckOutcome> check_outputs(Session& session, const ProblemDescription& p
       outcome = hear_again(input, spec, set, nearby, std::move(outcome));
       checked.heard_again |= outcome.right;
     }
+    if (auto end = work_must_end()) return *end;
     checked.result.outputs.push_back(outcome.error);
     if (checked.verdict != Verdict::passed) continue;
     if (canary_broken) {

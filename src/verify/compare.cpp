@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/work_limit.h"
 #include "verify/elements.h"
 
 namespace kw {
@@ -107,11 +108,12 @@ double percentile(std::vector<double>& values, double share) {
 }
 
 // Runs body(part) for the parts 0..count-1 on several threads. Results are kept by part, so that they do not depend on
-// which thread came first.
+// which thread came first. Where the work has to end, what is left of it is left out: check_outputs() drops such a result.
 void for_each_part(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
   std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (auto part = next.fetch_add(1); part < count; part = next.fetch_add(1)) body(part);
+  const auto work = [&, ours = WorkLimit::current()] {
+    const WorkLimit limit(ours);
+    for (auto part = next.fetch_add(1); part < count && !work_must_end(); part = next.fetch_add(1)) body(part);
   };
   std::vector<std::thread> others;
   try {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/cores.h"
+#include "base/work_limit.h"
 #include "support/compiled_kernel.h"
 #include "support/small_problems.h"
 
@@ -33,6 +34,7 @@ extern "C" void kw_kernel(const float* x, std::int64_t scale, const float* w, fl
     case 2: out[19] = 1; break;
     case 3: out[-1] = 1; break;
     case 4: std::puts("a line"); std::fflush(stdout); break;
+    case 6: for (;;) asm volatile("");
     case 5: __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8000); break;
     default: break;
   }
@@ -235,6 +237,16 @@ TEST_F(SessionTest, NoticesAFloatingPointModeLeftChanged) {
   Session one = session(5);
   launch(one);
   EXPECT_TRUE(call(one).float_state_changed);
+}
+
+// An order that is ended with the work is no verdict on the kernel.
+TEST_F(SessionTest, ACallUnderWayEndsWithTheWork) {
+  Session made = session(6);
+  launch(made);
+  const WorkLimit limit(WorkLimit::Clock::now() + milliseconds(200));
+  const auto called = made.call(kZero, kZero, false, std::chrono::hours(1));
+  ASSERT_FALSE(called.ok());
+  EXPECT_EQ(called.error().kind, ErrorKind::stopped);
 }
 
 TEST_F(SessionTest, AnIdleKernelDoesNotRunInTheBackground) {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <thread>
 
+#include "base/work_limit.h"
+
 namespace kw {
 namespace {
 
@@ -111,6 +113,14 @@ TEST_F(MachineLockTest, GivesUpWhenTold) {
   const Result<MachineLock> second = acquire({std::chrono::hours(1), [](milliseconds) { return false; }});
   ASSERT_FALSE(second.ok());
   EXPECT_NE(second.error().message.find("gave up"), std::string::npos) << second.error().message;
+}
+
+TEST_F(MachineLockTest, NobodyWaitsForItWhenTheWorkHasToEnd) {
+  const Result<MachineLock> held = acquire();
+  const WorkLimit limit(WorkLimit::Clock::now() + milliseconds(50));
+  const Result<MachineLock> second = acquire();
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::stopped);
 }
 
 TEST_F(MachineLockTest, AFolderThatCannotBeMadeIsNamed) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <future>
 
+#include "base/work_limit.h"
 #include "problem/problem_source.h"
 #include "problem/tensor_sets.h"
 #include "support/temp_home.h"
@@ -80,6 +81,23 @@ TEST_F(OracleTest, DescribesAProblemThatPrints) {
   ASSERT_EQ(problem.parameters.size(), 2u);
   EXPECT_EQ(problem.parameters[0].name, "linear.weight");
   EXPECT_EQ(problem.outputs.at(0).shape, (std::vector<std::int64_t>{5, 4}));
+}
+
+// Its inputs take an hour.
+TEST_F(OracleTest, AQuestionEndsWithTheWorkAndTheNextIsAnswered) {
+  std::string slow(kProblem);
+  slow.replace(slow.find("    return [torch.randn(5, 8)]"), 30, "    import time; time.sleep(3600)");
+  const fs::path file = home_->write("sleeps.py", slow);
+  OracleClient oracle({1, {}, {}});
+  ASSERT_TRUE(oracle.hello().ok());
+  {
+    const WorkLimit limit(WorkLimit::Clock::now() + std::chrono::milliseconds(300));
+    const auto ended = load_problem(file, oracle);
+    ASSERT_FALSE(ended.ok());
+    EXPECT_EQ(ended.error().kind, ErrorKind::stopped);
+  }
+  EXPECT_TRUE(oracle.ask("hello", Json::object()).ok());
+  EXPECT_EQ(oracle.generation(), 2) << "the process that was busy was ended";
 }
 
 TEST_F(OracleTest, ADescriptionIsAskedForOnce) {
