@@ -8,6 +8,7 @@
 
 #include "playbook/reach.h"
 #include "playbook/user_names.h"
+#include "playbook/writing_limit.h"
 
 namespace kw {
 namespace {
@@ -76,7 +77,10 @@ void Emitter::close(const std::string& footer) {
   append_line(parent.text, footer, depth());
 }
 
-void Emitter::line(const std::string& text) { append_line(scopes_.back().text, text, depth()); }
+void Emitter::line(const std::string& text) {
+  count_writing(text.size());
+  append_line(scopes_.back().text, text, depth());
+}
 
 VarId Emitter::define(const std::string& hint, const std::string& text, Range range, bool vector) {
   const VarId var = variable(hint, 1, vector);
@@ -334,6 +338,7 @@ Expr Emitter::named_at(int at, const std::string& hint, const std::string& text,
 }
 
 Expr Emitter::emit(ValueId id, const Index& index) {
+  count_writing();
   const std::string name = key(id, index);
   for (std::size_t i = scopes_.size(); i-- > 0;)
     if (const auto found = scopes_[i].known.find(name); found != scopes_[i].known.end()) return found->second;

@@ -1,7 +1,6 @@
 #include "playbook/gpu_stage.h"
 
 #include <algorithm>
-#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -15,10 +15,6 @@
 namespace kw {
 namespace {
 
-bool has_word(const std::string& text, const std::string& word) {
-  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
-}
-
 // Plans are shaped by what strategies for C++ are called.
 std::set<std::string> plan_words_of(const std::set<std::string>& wanted) {
   std::set<std::string> words;
@@ -54,10 +50,11 @@ std::string with_arguments(const NamedText& own) {
 
 std::string in_opencl_c(std::string text) {
   struct Spelling {
-    const char* in_cuda;
+    Spelling(const char* cuda, const char* opencl) : in_cuda(cuda), in_opencl(opencl) {}
+    std::regex in_cuda;
     const char* in_opencl;
   };
-  static constexpr Spelling kSpellings[] = {
+  static const Spelling spellings[] = {
       {R"(\bstd::int64_t\b)", "long"},
       {R"(\bstd::int32_t\b)", "int"},
       {R"(\bstd::int16_t\b)", "short"},
@@ -79,7 +76,7 @@ std::string in_opencl_c(std::string text) {
       {R"(#pragma GCC unroll \w+)", "#pragma unroll"},
       {R"(\bkw_online_step\((\w+), (\w+), )", "kw_online_step(&$1, &$2, "},
   };
-  for (const Spelling& each : kSpellings) text = std::regex_replace(text, std::regex(each.in_cuda), each.in_opencl);
+  for (const Spelling& each : spellings) text = std::regex_replace(text, each.in_cuda, each.in_opencl);
   return text;
 }
 
@@ -87,7 +84,7 @@ bool GpuWriter::finish_in_opencl(GpuKernel& kernel, const std::string& body) {
   std::string text = in_opencl_c(body);
   std::vector<std::string> parameters;
   for (const auto* spec : problem.arguments()) {
-    if (!has_word(text, spec->c_name)) continue;
+    if (!says(text, spec->c_name)) continue;
     const std::string& name = spec->c_name;
     if (spec->kind == TensorKind::scalar)
       parameters.push_back(fmt::format("{} {}", spec->dtype == DType::boolean ? "int" : opencl_type(spec->dtype), name));
@@ -96,7 +93,7 @@ bool GpuWriter::finish_in_opencl(GpuKernel& kernel, const std::string& body) {
                                        opencl_type(spec->dtype), name));
   }
   for (const auto& memory : opencl_scratch_)
-    if (has_word(text, memory.name))
+    if (says(text, memory.name))
       parameters.push_back(fmt::format("__global {}* restrict {}", in_opencl_c(memory.type), memory.name));
   static const std::regex lanes(R"(\bkw_(vec|mask|lanes|load|store|splat|gather)\b)");
   if (std::regex_search(text + kernel.grid, lanes)) kernel.knob("KW_LANES", 8, {4, 8, 16});

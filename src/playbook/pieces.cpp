@@ -1,5 +1,6 @@
 #include "playbook/pieces.h"
 
+#include <cctype>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -151,7 +152,12 @@ std::set<std::string> pieces_in_text(const std::string& text, const std::set<std
 }
 
 bool says(const std::string& text, const std::string& word) {
-  return std::regex_search(text, std::regex("(^|[^.\\w])" + word + "\\b"));
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || (!in_word(text[at - 1]) && text[at - 1] != '.')) && (end == text.size() || !in_word(text[end]))) return true;
+  }
+  return false;
 }
 
 }  // namespace kw

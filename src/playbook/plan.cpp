@@ -6,6 +6,7 @@
 
 #include "playbook/emit.h"
 #include "playbook/reach.h"
+#include "playbook/repeated_work.h"
 
 namespace kw {
 namespace {
@@ -37,6 +38,10 @@ class Planner {
     if (!wants("fuse_chain"))
       for (const ValueId id : needed_)
         if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_epilogues_.contains(id)) store(id);
+    store_what_would_be_repeated(
+        graph_, needed_,
+        {[&](ValueId id) { return is_stored(id); },
+         [&](ValueId id) { return !in_attention_.contains(id) && !in_epilogues_.contains(id); }, [&](ValueId id) { store(id); }});
     while (settle_reductions()) {
     }
     make_stages();

@@ -8,6 +8,7 @@
 #include "playbook/read.h"
 #include "playbook/split_text.h"
 #include "playbook/user_names.h"
+#include "playbook/writing_limit.h"
 
 namespace kw {
 namespace {
@@ -47,6 +48,10 @@ struct Playbook::State {
 };
 
 Result<Playbook> Playbook::read(const ProblemDescription& problem, const MachineFacts& machine) {
+  return WritingLimit::within([&] { return read_unlimited(problem, machine); });
+}
+
+Result<Playbook> Playbook::read_unlimited(const ProblemDescription& problem, const MachineFacts& machine) {
   auto state = std::make_shared<State>();
   state->problem = with_marked_names(problem);
   state->machine = machine;
@@ -66,16 +71,21 @@ const Split& Playbook::split() const { return state_->split; }
 const Features& Playbook::part_features(std::size_t part) const { return state_->parts[part].features; }
 
 Result<Kernel> Playbook::write(const std::vector<std::string>& strategies) const {
-  if (state_->split.places.empty()) {
-    const std::set<std::string> wanted(strategies.begin(), strategies.end());
-    return KernelText(state_->problem, state_->whole.with(wanted), state_->machine).write(wanted);
-  }
+  if (state_->split.places.empty())
+    return WritingLimit::within([&]() -> Result<Kernel> {
+      const std::set<std::string> wanted(strategies.begin(), strategies.end());
+      return KernelText(state_->problem, state_->whole.with(wanted), state_->machine).write(wanted);
+    });
   std::vector<PartChoice> choices;
   for (const Part& part : state_->split.parts) choices.push_back({part.hash, strategies, {}});
   return assemble(choices);
 }
 
 Result<Kernel> Playbook::assemble(const std::vector<PartChoice>& choices) const {
+  return WritingLimit::within([&] { return assemble_unlimited(choices); });
+}
+
+Result<Kernel> Playbook::assemble_unlimited(const std::vector<PartChoice>& choices) const {
   const Split& split = state_->split;
   if (split.places.empty()) return internal_error("a problem that was not split has no parts to put together");
   // Functions are pasted once for the file: approximations or the library's, but not both.

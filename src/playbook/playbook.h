@@ -36,6 +36,8 @@ class Playbook {
 
  private:
   struct State;
+  static Result<Playbook> read_unlimited(const ProblemDescription& problem, const MachineFacts& machine);
+  [[nodiscard]] Result<Kernel> assemble_unlimited(const std::vector<PartChoice>& choices) const;
   std::shared_ptr<const State> state_;
 };
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "playbook/writing_limit.h"
+
 namespace kw {
 namespace {
 
@@ -63,6 +65,7 @@ void PyEmitter::close() {
 }
 
 void PyEmitter::line(const std::string& text) {
+  count_writing(text.size());
   scopes_.back().text += std::string(4 * static_cast<std::size_t>(depth() + indent_), ' ') + text + "\n";
 }
 
@@ -192,6 +195,7 @@ PyExpr PyEmitter::named_at(int at, const std::string& hint, const PyExpr& expres
 }
 
 PyExpr PyEmitter::emit(ValueId id, const Index& index) {
+  count_writing();
   const std::string wanted = key(id, index);
   for (std::size_t i = scopes_.size(); i-- > 0;)
     if (const auto found = scopes_[i].known.find(wanted); found != scopes_[i].known.end()) return found->second;

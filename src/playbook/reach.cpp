@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "playbook/writing_limit.h"
+
 namespace kw {
 namespace {
 
@@ -43,6 +45,7 @@ class ReachWalk {
       : graph_(graph), root_(root), is_stored_(is_stored), visit_(visit) {}
 
   void walk(const Reached& at) {
+    count_writing();
     std::string key = fmt::format("{}|{}", at.value, at.within);
     for (const auto& use : at.uses) key += fmt::format("|{}:{}", use.dims, use.same);
     if (!seen_.insert(key).second) return;

@@ -288,8 +288,18 @@ NodeValues read_repeat(const NodeReader& node) {
 NodeValues read_roll(const NodeReader& node) {
   ValueId x = node.tensor(0);
   const auto shifts = node.integers(1);
-  const auto dims = node.integers(2);
-  if (dims.size() != shifts.size()) throw ReadError{"a roll of all elements"};
+  const auto dims = node.is_none(2) ? std::vector<std::int64_t>{} : node.integers(2);
+  if (dims.empty() && shifts.size() == 1) {  // of all elements, one after the other
+    const std::int64_t size = numel(node.shape());
+    const std::int64_t shift = size == 0 ? 0 : ((shifts[0] % size) + size) % size;
+    if (shift == 0) return {x};
+    const ValueId flat = node.graph.reshape(x, {size});
+    Value rolled{.kind = ValueKind::concat, .dtype = node.dtype(), .shape = {size}};
+    rolled.operands = {node.graph.slice(flat, 0, size - shift, shift), node.graph.slice(flat, 0, 0, size - shift)};
+    rolled.dims = {0};
+    return {node.graph.reshape(node.graph.add(std::move(rolled)), node.shape())};
+  }
+  if (dims.size() != shifts.size()) throw ReadError{"a roll with other dimensions than shifts"};
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const int dim = static_cast<int>(dims[i] < 0 ? dims[i] + static_cast<std::int64_t>(view_rank(node)) : dims[i]);
     const std::int64_t size = node.shape()[static_cast<std::size_t>(dim)];
