@@ -63,11 +63,19 @@ void LiveView::show(const RunProgress& progress) {
   if (form_ == Form::silent) return;
   const LiveState state = state_of(progress);
   if (form_ == Form::table) return draw(live_table(state, paint_));
+  const auto now = std::chrono::steady_clock::now();
+  // Before the first kernel and while the last is confirmed, what is being waited for.
+  if (progress.is_confirming || progress.evaluations == 0) {
+    const bool is_announced = !progress.is_confirming || state.phase == confirming_;
+    if (is_announced && now - last_line_ < kBetweenLines) return;
+    if (progress.is_confirming) confirming_ = state.phase;
+    last_line_ = now;
+    fmt::print(stderr, "{}{}\n", state.phase, state.doing.empty() ? "" : ": " + state.doing);
+    return;
+  }
   // A line when there is a new best kernel, and otherwise every few seconds.
   const bool better = state.best_speedup > last_best_ * 1.005;
-  const auto now = std::chrono::steady_clock::now();
-  if (progress.evaluations == 0 || progress.evaluations == last_evaluations_ || (!better && now - last_line_ < kBetweenLines))
-    return;
+  if (progress.evaluations == last_evaluations_ || (!better && now - last_line_ < kBetweenLines)) return;
   last_evaluations_ = progress.evaluations;
   last_best_ = std::max(last_best_, state.best_speedup);
   last_line_ = now;

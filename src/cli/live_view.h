@@ -25,7 +25,8 @@ class LiveView {
   int lines_drawn_ = 0;
   int last_evaluations_ = -1;
   double last_best_ = 0;
-  std::chrono::steady_clock::time_point last_line_{};
+  std::string confirming_;  // the phase that was announced
+  std::chrono::steady_clock::time_point last_line_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace kw

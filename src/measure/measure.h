@@ -14,8 +14,9 @@ struct MeasureOptions {
   std::vector<int> cores;
   double seconds_per_baseline = 8;  // at the most
   double good_enough = 0.015;       // stop when the interval is within this share of the speedup, either side
+  double told_enough = 0;           // the same where the interval is clearly on one side of 1; 0: it makes no difference
   int least_pairs = 12;
-  int fewest_pairs = 6;       // even when the time is up
+  int fewest_pairs = 6;       // even when the time is up; half of them when three times as much has passed
   double hopeless_below = 0;  // a speedup that is clearly below this after a pair or two is not made more precise
   bool eager = true;
   bool compile = true;  // torch.compile

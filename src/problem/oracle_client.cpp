@@ -69,7 +69,8 @@ struct OracleClient::State {
     bool is_ours = false;
     if (pid > 0) {
       // Closing its input ends it; a stuck one is killed.
-      for (int i = is_abandoned ? 20 : 0; i < 40 && ::waitpid(pid, &status, WNOHANG) == 0; ++i) {
+      const int most = is_abandoned ? 24 : 40;  // what nobody waits for may take longer to be gone, with its memory, than we do
+      for (int i = is_abandoned ? 20 : 0; i < most && ::waitpid(pid, &status, WNOHANG) == 0; ++i) {
         if (i == 20) {
           is_ours = true;
           ::kill(-pid, SIGKILL);

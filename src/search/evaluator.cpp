@@ -21,6 +21,8 @@ namespace {
 
 // Changes whenever verdicts or timings may.
 constexpr std::string_view kEvaluatorVersion = "12";
+// Where a kernel is clearly faster or slower, this share of its speedup is as close as a run has to know it.
+constexpr double kToldEnough = 0.04;
 // How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
 constexpr double kBaselinesOfGpu = 3;
 // Of a draw's seeds: that of the counted call, which is none of verification's.
@@ -95,6 +97,7 @@ Result<MeasureOptions> Evaluator::measure_options() const {
   measure.cores = cores_;
   measure.seconds_per_baseline = options_.seconds_per_baseline;
   measure.good_enough = options_.good_enough;
+  measure.told_enough = options_.told_enough;
   measure.least_pairs = options_.least_pairs;
   measure.eager = options_.eager;
   measure.compile = options_.compile;
@@ -160,13 +163,20 @@ VerifyOptions Evaluator::fresh_inputs() const {
 
 Result<VerdictRecord> Evaluator::verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw,
                                                 bool closer) {
+  KW_TRY(BriefCheck checked, check_briefly(problem, candidate, draw, closer, std::nullopt));
+  return std::move(checked.verdict);
+}
+
+Result<Evaluator::BriefCheck> Evaluator::check_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw,
+                                                       bool closer, std::optional<double> hopeless_seconds) {
   VerifyOptions options = verify_options();
   options.brief = true;
   options.closer = closer;
   options.draw = draw;
+  options.hopeless_seconds = hopeless_seconds;
   const TensorStore store(problem, options_.precision);
   KW_TRY(Verification verification, kw::verify(candidate, problem.description, store, oracle_, options));
-  return std::move(verification.record);
+  return BriefCheck{std::move(verification.record), verification.hopeless_call};
 }
 
 Result<Evaluator::BriefEstimate> Evaluator::estimate_briefly(const ProblemSource& problem, Candidate& candidate,
@@ -339,6 +349,7 @@ Result<Evaluated> Evaluator::confirm(const ProblemSource& problem, Candidate& ca
   options_.fresh = options_.again = true;
   options_.seed.reset();
   options_.seconds_per_baseline = seconds_per_baseline;
+  options_.told_enough = kToldEnough;
   options_.gpu_seconds = std::min(options_.gpu_seconds, kBaselinesOfGpu * seconds_per_baseline);
   auto confirmed = measure(problem, candidate, command);
   options_ = usual;

@@ -25,6 +25,7 @@ struct EvaluatorOptions {
   double compile_timeout = 120;
   double seconds_per_baseline = 8;
   double good_enough = 0.015;
+  double told_enough = 0;  // see MeasureOptions
   int least_pairs = 12;
   bool eager = true;
   bool compile = true;
@@ -61,6 +62,13 @@ class Evaluator {
   Result<Evaluated> verify(const ProblemSource& problem, Candidate& candidate, const std::string& command);
   // A few kinds of inputs of a draw that stays the same, for a search to go on with. Nothing is archived.
   Result<VerdictRecord> verify_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw, bool closer = false);
+  // The same, given up after the first right call where that takes longer than `hopeless_seconds`: then it says how long.
+  struct BriefCheck {
+    VerdictRecord verdict;
+    std::optional<double> hopeless_call;
+  };
+  Result<BriefCheck> check_briefly(const ProblemSource& problem, Candidate& candidate, std::uint64_t draw, bool closer,
+                                   std::optional<double> hopeless_seconds);
   // The same for a kernel in CUDA, with the estimate that the first of its calls gives; none where it did not pass.
   struct BriefEstimate {
     VerdictRecord verdict;

@@ -39,6 +39,8 @@ std::string provenance(const RunRecord& run, const Machine& machine) {
       text += fmt::format(" {}{}.", standing == Standing::unclear ? "There is " : "", headline_of(standing));
     text += "\n";
   }
+  if (!run.estimate && !run.confirmed)
+    text += "// Not confirmed: it passed a short check on a few inputs, and its speed is not known.\n";
   if (run.estimate && !run.confirmed) {
     text += fmt::format("// Estimated for {}, not measured: {:.3g} us a call, limited by {}", run.estimate->gpu_name,
                         run.estimate->seconds * 1e6, run.estimate->limiting);

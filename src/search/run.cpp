@@ -1,15 +1,17 @@
 #include "search/run.h"
 
 #include <algorithm>
-#include <random>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "agent/library.h"
+#include "base/duration.h"
+#include "base/work_limit.h"
 #include "machine/roofline.h"
 #include "problem/workload.h"
 #include "search/assembly.h"
+#include "search/baseline_ahead.h"
+#include "search/begin_run.h"
 #include "search/gpu_findings.h"
 #include "search/model_author.h"
 #include "search/model_mix.h"
@@ -17,6 +19,7 @@
 #include "search/policy.h"
 #include "search/profile_kernel.h"
 #include "search/run_budget.h"
+#include "search/run_lessons.h"
 #include "search/task_brief.h"
 #include "search/unknown_operations.h"
 #include "search/winner.h"
@@ -29,42 +32,6 @@ namespace {
 
 constexpr int kSmallContext = 16000;  // models with less are asked for one kernel at a time
 
-std::string shape_words(const ProblemDescription& problem) {
-  constexpr std::size_t kMost = 12;
-  std::vector<std::string> words;
-  for (const TensorSpec* tensor : problem.arguments())
-    if (words.size() < kMost) words.push_back(fmt::format("{}[{}]", torch_name(tensor->dtype), fmt::join(tensor->shape, ",")));
-  if (const std::size_t all = problem.arguments().size(); all > kMost) words.push_back(fmt::format("and {} more", all - kMost));
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
-// A new run, or an archived one to be continued.
-Result<RunRecord> begin(const RunRequest& request, Archive& archive) {
-  if (request.resume.empty()) {
-    RunRecord run;
-    run.options = request.options;
-    if (request.model != nullptr) run.options.model = request.model->name();
-    if (run.options.seed == 0) run.options.seed = std::random_device{}() % 1'000'000'000 + 1;
-    run.problem_file = fs::absolute(request.problem_file).string();
-    return run;
-  }
-  KW_TRY(auto found, archive.runs().find(request.resume));
-  if (!found) return bad_input(fmt::format("there is no run {}", request.resume), "kernelwright runs lists them");
-  if (!fs::exists(found->problem_file))
-    return bad_input(fmt::format("{}, the problem of run {}, is not there any more", found->problem_file, found->id),
-                     "put it back, or start a new run");
-  if (found->options.model.empty() != (request.model == nullptr))
-    return bad_input(found->options.model.empty() ? fmt::format("run {} works without a model", found->id)
-                                                  : fmt::format("run {} works with the model {}", found->id, found->options.model),
-                     "resume it as it began, or start a new run");
-  if (request.model != nullptr) found->options.model = request.model->name();
-  if (request.more_time) {
-    found->options.seconds = request.options.seconds > 0 ? found->elapsed_seconds + request.options.seconds : 0;
-    found->options.evaluations = request.options.evaluations;
-  }
-  return std::move(*found);
-}
-
 class Run {
  public:
   Run(const RunRequest& request, const std::function<void(const RunProgress&)>& on_progress, const std::atomic<bool>& stop)
@@ -72,10 +39,31 @@ class Run {
 
   // The whole run, top to bottom: problem, analysis, strategies, kernels, verification and measurement, archive.
   Result<RunOutcome> whole() {
+    const WorkLimit interruption(std::nullopt, &stop_);
+    if (Status begun = begin(); !begun) return before_the_search(std::move(begun.error()), record_, doing_);
+    const WorkLimit time(budget_->end());
+    if (Status searched = set_up_and_search(); !searched) {
+      if (searched.error().kind != ErrorKind::stopped || !trials_)
+        return before_the_search(std::move(searched.error()), record_, doing_);
+      KW_CHECK(ended(searched.error().message, stop_ ? "stopped" : "done"));
+    }
+    KW_CHECK(conclude());
+    return std::move(outcome_);
+  }
+
+ private:
+  Status begin() {
+    // Of a run that is resumed, what is left of its time is known once its record is there.
+    const WorkLimit time(request_.resume.empty() ? RunBudget(request_.options, 0, start_).end() : std::nullopt);
     KW_CHECK(open_evaluator());
-    KW_TRY(record_, begin(request_, evaluator_->archive()));
-    if (record_.options.is_on_gpu()) KW_CHECK(choose_gpu());
-    budget_.emplace(record_.options, record_.elapsed_seconds);
+    KW_TRY(record_, begin_run(request_, evaluator_->archive()));
+    if (record_.options.is_on_gpu()) KW_CHECK(choose_gpu(record_, *evaluator_, outcome_.notes));
+    budget_.emplace(record_.options, record_.elapsed_seconds, start_);
+    return {};
+  }
+
+  Status set_up_and_search() {
+    say("reading the problem");
     KW_TRY(problem_, evaluator_->problem(record_.problem_file));
     KW_CHECK(analyse());
     KW_CHECK(gather_knowledge());
@@ -84,14 +72,22 @@ class Run {
     KW_CHECK(choose_policy());
     KW_CHECK(open_trials());
     if (author_) trials_->with_author(*author_);
-    if (!is_part()) budget_->plan_confirmation(trials_->drawing_seconds(), request_.evaluator.compile);
+    if (!is_part()) prepare_confirmation();
     KW_CHECK(replay());
-    KW_CHECK(search());
-    KW_CHECK(conclude());
-    return std::move(outcome_);
+    return search();
   }
 
- private:
+  void prepare_confirmation() {
+    using TorchCompile = RunBudget::TorchCompile;
+    if (!record_.options.is_on_gpu())
+      baseline_ahead_ = BaselineAhead::where_it_pays(*evaluator_, problem_, trials_->sets(), budget_->left());
+    budget_->plan_confirmation(trials_->drawing_seconds(),
+                               baseline_ahead_              ? TorchCompile::translated_ahead
+                               : request_.evaluator.compile ? TorchCompile::wanted
+                                                            : TorchCompile::left_out,
+                               trials_->slowness());
+  }
+
   Status open_evaluator() {
     evaluator_ = request_.shared;
     if (evaluator_ != nullptr) return {};
@@ -100,22 +96,6 @@ class Run {
     KW_TRY(own_evaluator_, Evaluator::open(std::move(options)));
     evaluator_ = own_evaluator_.get();
     return evaluator_->warm_up();
-  }
-
-  // A run stays where it began: timed on the GPU of this machine, or estimated.
-  Status choose_gpu() {
-    KW_TRY(GpuPlace place, gpu_place(record_.options.machine, record_.options.dsl));
-    const std::string name = place.device ? place.device->name : "";
-    if (record_.id.empty()) record_.options.timed_on = name;
-    if (record_.options.timed_on.empty()) {
-      place.device.reset();
-    } else if (record_.options.timed_on != name) {
-      return bad_input(fmt::format("run {} was timed on {}, which is not here", record_.id, record_.options.timed_on),
-                       "resume it where that GPU is, or start a new run");
-    }
-    if (!place.note.empty()) outcome_.notes.push_back(place.note);
-    evaluator_->use_gpu(place);
-    return {};
   }
 
   // A sub-problem's search: what it finds is verified and confirmed as a part of the whole.
@@ -132,6 +112,7 @@ class Run {
     progress.run = &record_;
     progress.phase = phase_;
     progress.doing = doing_;
+    progress.is_confirming = is_confirming_;
     const auto order = ranked(individuals_);
     progress.best = order.empty() ? nullptr : order.front();
     progress.evaluations = static_cast<int>(individuals_.size());
@@ -397,11 +378,11 @@ class Run {
   }
 
   Status search() {
-    double batch_seconds = 0;  // of the quickest so far: the first one draws inputs, too
-    double model_seconds = 0;  // the same where a model writes
+    double kernel_seconds = 0;  // of the quickest batch so far, for one of its kernels: the first draws inputs, too
+    double model_seconds = 0;   // the same where a model writes
     for (;;) {
-      if (stop_) return ended("it was interrupted", "stopped");
-      if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), batch_seconds)) return ended(*why, "done");
+      if (auto end = work_must_end()) return *end;
+      if (auto why = budget_->spent_up(static_cast<int>(individuals_.size()), kernel_seconds)) return ended(*why, "done");
       if (unfinished_.empty()) unfinished_ = policy_->ask();
       if (unfinished_.empty()) return ended("nothing was left that seemed worth trying", "done");
       const bool asks_model = !unfinished_.front().author.empty() && unfinished_.front().task != "knobs";
@@ -413,10 +394,14 @@ class Run {
       if (record_.options.evaluations > 0)
         proposals.resize(std::min(proposals.size(), static_cast<std::size_t>(record_.options.evaluations) - individuals_.size()));
       const auto start = std::chrono::steady_clock::now();
-      KW_TRY(const std::vector<Individual> tried, try_all(proposals));
+      // Each may take as long as confirming the best still fits; where there is nothing to confirm, all of the time.
+      auto done = try_all(proposals,
+                          [this] { return is_part() || ranked(individuals_).empty() ? budget_->end() : budget_->end_of_search(); });
       KW_CHECK(keep_exchanges());
-      const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      double& usual = asks_model ? model_seconds : batch_seconds;
+      if (!done && done.error().kind == ErrorKind::stopped && !work_must_end()) return ended(done.error().message, "done");
+      KW_TRY(const std::vector<Individual> tried, std::move(done));
+      const double took = seconds_since(start) / static_cast<double>(proposals.size());
+      double& usual = asks_model ? model_seconds : kernel_seconds;
       usual = usual == 0 ? took / 2 : std::min(usual, took);
       untold_.insert(untold_.end(), tried.begin(), tried.end());
       unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(tried.size()));
@@ -439,7 +424,8 @@ class Run {
     record_.winner = order.empty() ? -1 : order.front()->index;
     record_.elapsed_seconds = budget_->elapsed();
     const RunFacts facts{record_.id, record_.zone, record_.workload_class};
-    KW_CHECK(evaluator_->archive().runs().finish(record_, ledger_entries(run_pool_, individuals_, 0, facts), lessons_of_run()));
+    KW_CHECK(evaluator_->archive().runs().finish(record_, ledger_entries(run_pool_, individuals_, 0, facts),
+                                                 lessons_of(record_, individuals_, coder_->features())));
     outcome_.run = record_;
     outcome_.individuals = std::move(individuals_);
     return {};
@@ -447,16 +433,13 @@ class Run {
 
   Status conclude() {
     if (is_part()) return conclude_part();
-    phase_ = "confirming the winner";
-    report();
+    baseline_ahead_.reset();
     std::string command =
         fmt::format("kernelwright measure {} KERNEL{}", record_.problem_file, kernel_extension(record_.options.dsl));
     if (record_.options.is_on_gpu()) command += " --dsl " + record_.options.dsl;
     if (!record_.options.machine.empty()) command += " --machine " + record_.options.machine;
     const double before = budget_->elapsed();
-    KW_TRY(Winner winner,
-           confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline(),
-                          [this](std::int64_t index, const auto& strategies) { return try_without(index, strategies); }));
+    KW_TRY(Winner winner, confirm(command));
     record_.winner = winner.index;
     record_.confirmed = winner.confirmed ? winner.confirmed->timing : std::nullopt;
     record_.estimate = winner.confirmed ? winner.confirmed->estimate : std::nullopt;
@@ -465,10 +448,10 @@ class Run {
     // What was run on a virtual GPU to confirm it belongs to the estimate, which is all that there is.
     if (record_.estimate)
       for (const std::string& note : winner.confirmed->verdict.notes) record_.estimate->notes.push_back(note);
-    if (record_.winner >= 0 && !record_.estimate) KW_CHECK(profile_winner());
+    if (record_.confirmed) KW_CHECK(profile_winner());
     const double confirming = budget_->elapsed() - before;
     record_.elapsed_seconds = budget_->elapsed();
-    const TrialClock& clock = trials_->clock();
+    const TrialClock clock = trials_->clock();
     for (const auto& [stage, seconds] : {std::pair{"writing", clock.writing},
                                          {"compiling", clock.compiling},
                                          {"reading", clock.reading},
@@ -479,27 +462,54 @@ class Run {
       record_.stages[stage] += seconds;
     const RunFacts facts{record_.id, record_.zone, record_.workload_class};
     const auto entries = ledger_entries(run_pool_, individuals_, 0, facts);
-    KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of_run()));
+    KW_CHECK(evaluator_->archive().runs().finish(record_, entries, lessons_of(record_, individuals_, coder_->features())));
     outcome_.run = record_;
     outcome_.individuals = std::move(individuals_);
     outcome_.winner = std::move(winner.confirmed);
     for (std::string& note : winner.notes) outcome_.notes.push_back(std::move(note));
     KW_CHECK(note_model());
-    outcome_.clock = trials_->clock();
+    outcome_.clock = clock;
     return {};
+  }
+
+  // With inputs that nothing has seen, in what is left of the time; a run that was interrupted keeps its best as it is.
+  Result<Winner> confirm(const std::string& command) {
+    Winner winner;
+    if (auto end = work_must_end()) {
+      const auto order = ranked(individuals_);
+      winner.index = order.empty() ? -1 : order.front()->index;
+      winner.ended = std::move(*end);
+    } else {
+      const auto announce = [this](std::int64_t index) {
+        const auto left = seconds_of_work_left();
+        is_confirming_ = true;
+        phase_ = fmt::format("confirming kernel {} on fresh inputs{}", index, left ? fmt::format(", {:.0f} s at most", *left) : "");
+        say("");
+      };
+      KW_TRY(winner,
+             confirm_winner(*evaluator_, problem_, individuals_, *trials_, command, budget_->seconds_per_baseline(), announce,
+                            [this](auto index, const auto& strategies) { return try_without(index, strategies); }));
+    }
+    if (winner.ended && stop_) KW_CHECK(ended(winner.ended->message, "stopped"));
+    if (winner.ended && winner.index >= 0)
+      winner.notes.push_back(
+          fmt::format("kernel {} is not confirmed: {}{}; kernelwright optimize --resume {} --time 1m confirms it", winner.index,
+                      winner.ended->message, doing_.empty() ? "" : " (" + doing_ + ")", record_.id));
+    return winner;
   }
 
   // One more individual, where the winner turned out not to be precise enough.
   Status try_without(std::int64_t index, const std::vector<std::string>& strategies) {
     const Individual& refused = individuals_[static_cast<std::size_t>(index)];
     if (!refused.proposal.author.empty()) return {};
-    KW_TRY([[maybe_unused]] const auto tried, try_all({proposal_without(refused, strategies)}));
+    KW_TRY([[maybe_unused]] const auto tried, try_all({proposal_without(refused, strategies)}, [this] { return budget_->end(); }));
     return {};
   }
 
   // Each is archived before the next is begun.
-  Result<std::vector<Individual>> try_all(const std::vector<Proposal>& proposals) {
-    return trials_->run(proposals, static_cast<std::int64_t>(individuals_.size()), stop_, [this](const Individual& each) {
+  Result<std::vector<Individual>> try_all(const std::vector<Proposal>& proposals,
+                                          const std::function<std::optional<RunBudget::Moment>()>& until) {
+    return trials_->run(proposals, static_cast<std::int64_t>(individuals_.size()), until, [this](const Individual& each) {
       individuals_.push_back(each);
       report();
       return evaluator_->archive().runs().add(record_.id, {&each, 1}, budget_->elapsed());
@@ -536,34 +546,19 @@ class Run {
     phase_ = "profiling the winner";
     report();
     KW_TRY(Candidate candidate, Trials::candidate_of(best.kernel, best.proposal.knobs));
-    KW_TRY(record_.profile, profile_kernel(*evaluator_, problem_, candidate, trials_->sets(), *record_.confirmed));
+    auto profile = profile_kernel(*evaluator_, problem_, candidate, trials_->sets(), *record_.confirmed);
+    if (!profile && profile.error().kind == ErrorKind::stopped) {
+      outcome_.notes.push_back("the winner was not profiled: " + profile.error().message);
+      return {};
+    }
+    KW_TRY(record_.profile, std::move(profile));
     return {};
-  }
-
-  std::vector<Lesson> lessons_of_run() const {
-    // What many layers do all together is no advice for one of them; their own runs give that.
-    if (record_.winner < 0 || !record_.parts.empty()) return {};
-    const Individual& best = individuals_[static_cast<std::size_t>(record_.winner)];
-    const auto first = std::find_if(individuals_.begin(), individuals_.end(),
-                                    [](const Individual& each) { return each.passed() && each.speedup > 0; });
-    Lesson lesson;
-    lesson.workload_class = record_.workload_class;
-    lesson.zone = record_.zone;
-    lesson.shape = record_.shape;
-    lesson.features = coder_->features();
-    lesson.first = first->kernel;
-    lesson.best = best.kernel;
-    lesson.best_knobs = best.proposal.knobs;
-    lesson.strategies = best.real_strategies();
-    lesson.speedup = best.speedup;
-    lesson.gain = best.speedup / first->speedup;
-    lesson.run = record_.id;
-    return {lesson};
   }
 
   const RunRequest& request_;
   const std::function<void(const RunProgress&)>& on_progress_;
   const std::atomic<bool>& stop_;
+  const RunBudget::Moment start_ = std::chrono::steady_clock::now();
   std::unique_ptr<Evaluator> own_evaluator_;
   Evaluator* evaluator_ = nullptr;
   RunRecord record_;
@@ -579,6 +574,7 @@ class Run {
   std::unique_ptr<ModelAuthor> author_;
   std::optional<RunLock> lock_;
   std::unique_ptr<Trials> trials_;
+  std::unique_ptr<BaselineAhead> baseline_ahead_;
   std::unique_ptr<Policy> policy_;
   std::vector<std::vector<PartChoice>> assembled_;  // of a problem of many layers: kernels to begin with
   double for_parts_ = 0;                            // seconds that searches on sub-problems may still take
@@ -587,6 +583,7 @@ class Run {
   std::vector<Proposal> unfinished_;  // the rest of the policy's last batch
   std::vector<Individual> untold_;    // and what is known of its beginning
   std::string phase_ = "setting up", doing_;
+  bool is_confirming_ = false;
   RunOutcome outcome_;
 };
 

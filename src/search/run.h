@@ -24,8 +24,9 @@ struct RunRequest {
 // What can be seen of a run while it goes on.
 struct RunProgress {
   const RunRecord* run = nullptr;
-  std::string phase;  // of the policy: "generation 3"
-  std::string doing;  // what is being waited for
+  std::string phase;           // of the policy: "generation 3"
+  std::string doing;           // what is being waited for
+  bool is_confirming = false;  // the search is over
   const Individual* best = nullptr;
   int evaluations = 0;
   double elapsed_seconds = 0;           // over all sessions

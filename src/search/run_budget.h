@@ -11,22 +11,30 @@ namespace kw {
 
 class RunBudget {
  public:
-  // `spent`: seconds of earlier sessions of the run.
-  RunBudget(const RunOptions& options, double spent);
+  using Moment = std::chrono::steady_clock::time_point;
+  // `spent`: seconds of earlier sessions of the run; `start`: of this one.
+  RunBudget(const RunOptions& options, double spent, Moment start);
 
   [[nodiscard]] double elapsed() const;  // over all sessions
   [[nodiscard]] std::optional<double> left() const;
-  // What confirming the winner is expected to take: drawing inputs that nothing has seen, and the rest.
-  void plan_confirmation(double drawing_seconds, bool with_compile);
+  // When all of it has to be over; nothing: no time was given.
+  [[nodiscard]] std::optional<Moment> end() const;
+  // When the search has to be over, so that its best kernel can be confirmed.
+  [[nodiscard]] std::optional<Moment> end_of_search() const;
+  // What confirming the winner is expected to take: drawing inputs that nothing has seen, and the rest. `slowness`: how many times
+  // as long as on a quiet machine everything takes.
+  enum class TorchCompile { left_out, translated_ahead, wanted };
+  void plan_confirmation(double drawing_seconds, TorchCompile torch_compile, double slowness = 1);
   [[nodiscard]] double seconds_per_baseline() const;
-  // Why the search has to stop now, given what the next batch will take; nothing where it may go on.
-  [[nodiscard]] std::optional<std::string> spent_up(int evaluations, double next_batch_seconds) const;
+  [[nodiscard]] double confirmation_seconds() const { return confirmation_; }
+  // Why the search has to stop now, given what trying one more kernel will take; nothing where it may go on.
+  [[nodiscard]] std::optional<std::string> spent_up(int evaluations, double next_seconds) const;
 
  private:
   RunOptions options_;
   double before_;
   double confirmation_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Moment start_;
 };
 
 }  // namespace kw

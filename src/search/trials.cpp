@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/duration.h"
 #include "base/hash.h"
+#include "base/work_limit.h"
 #include "profile/findings.h"
 #include "search/gpu_findings.h"
 #include "search/machine_code.h"
@@ -76,6 +78,7 @@ struct Trials::Tried {
   std::vector<Loop> loops;
   std::vector<std::string> ptx_lines;
   double compile_seconds = 0;
+  std::optional<double> hopeless_call;  // seconds, where they were too many to go on
 };
 
 Result<Candidate> Trials::candidate_of(const Kernel& kernel, const KnobValues& knobs) {
@@ -99,7 +102,9 @@ Result<std::unique_ptr<Trials>> Trials::open(Evaluator& evaluator, const Problem
   std::unique_ptr<Trials> trials(new Trials(evaluator, problem, coder, pool));
   trials->considered_ = std::move(considered);
   trials->draw_ = trials->store_.pick_draw(false);
+  const auto start = TrialTime::now();
   KW_TRY(trials->sets_, timing_sets(problem.description, trials->store_, trials->draw_, evaluator.oracle()));
+  trials->seconds_per_set_ = seconds_since(start) / static_cast<double>(trials->sets_.sets.size());
   KW_TRY(trials->eager_,
          OracleSubject::make(evaluator.oracle(), problem.description.file, trials->sets_, "eager", evaluator.threads()));
   return trials;
@@ -128,14 +133,19 @@ Result<double> Trials::plain_seconds() {
   return estimation.estimate ? estimation.estimate->seconds : 0.0;
 }
 
-double Trials::drawing_seconds() const {
+double Trials::usual_seconds_per_set() const {
   // A set has the inputs, eager's outputs and the reference in float64; the oracle makes about 230 MB of them a second.
   constexpr double kBytesPerSecond = 230e6, kSecondsPerSet = 0.05;
   double bytes = 0;
   for (const TensorSpec& input : problem_.description.inputs) bytes += static_cast<double>(input.span_bytes());
   for (const TensorSpec& output : problem_.description.outputs) bytes += 3 * static_cast<double>(output.span_bytes());
-  const auto sets = static_cast<double>(verification_kinds().size() + sets_.sets.size());
-  return sets * (kSecondsPerSet + bytes / kBytesPerSecond);
+  return kSecondsPerSet + bytes / kBytesPerSecond;
+}
+
+double Trials::slowness() const { return std::max(1.0, seconds_per_set_ / usual_seconds_per_set()); }
+
+double Trials::drawing_seconds() const {
+  return static_cast<double>(verification_kinds().size() + sets_.sets.size()) * usual_seconds_per_set() * slowness();
 }
 
 void Trials::remember(const std::vector<Individual>& individuals) {
@@ -154,7 +164,14 @@ Status Trials::write(std::vector<Tried>& batch, const std::vector<Proposal>& pro
     Individual& individual = batch[i].individual;
     individual.proposal = proposals[i];
     if (proposals[i].author.empty()) {
-      KW_TRY(individual.kernel, coder_.carry_out(proposals[i]));
+      auto kernel = coder_.carry_out(proposals[i]);
+      if (!kernel) {
+        // What grows too large when it is written out is one kernel that fails.
+        if (kernel.error().kind != ErrorKind::bad_input) return std::move(kernel.error());
+        individual.diagnosis = kernel.error().message;
+        continue;
+      }
+      individual.kernel = std::move(*kernel);
       KW_TRY(batch[i].candidate, candidate_of(individual));
     } else {
       authored.push_back(proposals[i]);
@@ -186,8 +203,9 @@ Status Trials::write(std::vector<Tried>& batch, const std::vector<Proposal>& pro
 }
 
 Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposals, std::int64_t first_index,
-                                            const std::atomic<bool>& stop,
+                                            const std::function<std::optional<WorkLimit::Clock::time_point>()>& until,
                                             const std::function<Status(const Individual&)>& on_done) {
+  const WorkLimit at_first(until());
   std::vector<Tried> batch(proposals.size());
   for (std::size_t i = 0; i < proposals.size(); ++i) batch[i].individual.index = first_index + static_cast<std::int64_t>(i);
   {
@@ -199,15 +217,16 @@ Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposa
     const Stopwatch watch(clock_.compiling);
     const auto at_once = static_cast<std::size_t>(std::max(1, evaluator_.machine().cores));
     for (std::size_t begin = 0; begin < batch.size(); begin += at_once) {
-      if (stop) break;
       std::vector<std::future<Result<CompileOutcome>>> compiling;
       const std::size_t end = std::min(batch.size(), begin + at_once);
       for (std::size_t i = begin; i < end; ++i)
-        compiling.push_back(std::async(std::launch::async, [this, &tried = batch[i]]() -> Result<CompileOutcome> {
-          if (!tried.candidate) return unwritten(tried.individual);
-          const Stopwatch own(tried.compile_seconds);
-          return tried.candidate->compile(problem_.description, evaluator_.compile_options());
-        }));
+        compiling.push_back(
+            std::async(std::launch::async, [this, &tried = batch[i], ours = WorkLimit::current()]() -> Result<CompileOutcome> {
+              const WorkLimit limit(ours);
+              if (!tried.candidate) return unwritten(tried.individual);
+              const Stopwatch own(tried.compile_seconds);
+              return tried.candidate->compile(problem_.description, evaluator_.compile_options());
+            }));
       std::optional<Error> failure;
       for (std::size_t i = begin; i < end; ++i) {
         auto compiled = compiling[i - begin].get();
@@ -217,11 +236,13 @@ Result<std::vector<Individual>> Trials::run(const std::vector<Proposal>& proposa
           batch[i].compiled = std::move(*compiled);
       }
       if (failure) return *failure;
+      if (auto end = work_must_end()) return *end;
     }
   }
   std::vector<Individual> done;
   for (Tried& tried : batch) {
-    if (stop || !tried.compiled) break;
+    const WorkLimit time(until());
+    if (auto end = work_must_end()) return *end;
     const auto start = TrialTime::now();
     KW_CHECK(evaluate(tried));
     tried.individual.spent_seconds += tried.compile_seconds + std::chrono::duration<double>(TrialTime::now() - start).count();
@@ -267,7 +288,29 @@ Status Trials::evaluate(Tried& tried) {
   KW_TRY(const bool right, verify(tried));
   if (!right) return {};
   align_with_code(tried);
-  return time(tried);
+  // What is this slow was told by one call.
+  return tried.hopeless_call ? note_as_hopeless(tried) : time(tried);
+}
+
+// A call that takes this long cannot win: as many of them as careful timing needs would take the time of kernels that can.
+std::optional<double> Trials::hopeless_seconds() const {
+  constexpr double kLeast = 0.25, kTimesEager = 5;
+  if (sets_.sets.empty() || sets_.sets.front().eager_seconds <= 0) return std::nullopt;
+  return std::max(kLeast, kTimesEager * sets_.sets.front().eager_seconds);
+}
+
+// Its speedup is a rough one, by single calls.
+Status Trials::note_as_hopeless(Tried& tried) const {
+  Individual& individual = tried.individual;
+  const double eager = sets_.sets.front().eager_seconds;
+  individual.seconds = *tried.hopeless_call;
+  individual.speedup = eager / individual.seconds;
+  individual.interval = {individual.speedup / 2, individual.speedup * 2};
+  individual.findings.push_back(
+      fmt::format("a call takes {:.2g} s and one of eager {:.2g} s: it was neither verified with more inputs "
+                  "nor timed",
+                  individual.seconds, eager));
+  return {};
 }
 
 Status Trials::read_code(Tried& tried) {
@@ -296,7 +339,9 @@ std::vector<std::string> Trials::rounding_claims(const Kernel& kernel) const {
 Result<bool> Trials::verify(Tried& tried) {
   const Stopwatch watch(clock_.verifying);
   const bool closer = !rounding_claims(tried.individual.kernel).empty();
-  KW_TRY(const VerdictRecord judged, evaluator_.verify_briefly(problem_, *tried.candidate, draw_, closer));
+  KW_TRY(const auto checked, evaluator_.check_briefly(problem_, *tried.candidate, draw_, closer, hopeless_seconds()));
+  const VerdictRecord& judged = checked.verdict;
+  tried.hopeless_call = checked.hopeless_call;
   Individual& individual = tried.individual;
   individual.verdict = judged.verdict;
   note_diagnosis(individual, judged.diagnosis);
@@ -354,7 +399,7 @@ Status Trials::time(Tried& tried) {
   options.good_enough = effort.good_enough;
   options.least_pairs = effort.least_pairs;
   options.fewest_pairs = effort.fewest_pairs;
-  options.hopeless_below = best_speedup_ / 3;
+  options.hopeless_below = best_speedup_ / 2;
   KW_TRY(const Measurement measured, measure_briefly(*eager_, "eager", *tried.candidate, problem_.description, sets_,
                                                      evaluator_.machine(), evaluator_.output_check(problem_), options));
   if (!measured.timing) {

@@ -3,9 +3,9 @@
 // stays loaded. It decides nothing about what is tried next.
 #pragma once
 
-#include <atomic>
 #include <map>
 
+#include "base/work_limit.h"
 #include "record/run.h"
 #include "search/author.h"
 #include "search/coder.h"
@@ -40,10 +40,12 @@ class Trials {
   // Individuals of earlier sessions of the run, so that their code is known again.
   void remember(const std::vector<Individual>& individuals);
 
-  // In the order of the proposals; `on_done` hears of each before the next is begun. Where `stop` is set meanwhile, those that
-  // were done.
+  // In the order of the proposals; `on_done` hears of each before the next is begun. Where the work has to end meanwhile
+  // (base/work_limit.h), an error of the kind `stopped`, after those that were done. `until` is asked before each: the moment when
+  // it has to be over.
   Result<std::vector<Individual>> run(const std::vector<Proposal>& proposals, std::int64_t first_index,
-                                      const std::atomic<bool>& stop, const std::function<Status(const Individual&)>& on_done);
+                                      const std::function<std::optional<WorkLimit::Clock::time_point>()>& until,
+                                      const std::function<Status(const Individual&)>& on_done);
 
   // The candidate of a kernel, as it would be evaluated.
   static Result<Candidate> candidate_of(const Kernel& kernel, const KnobValues& knobs);
@@ -57,6 +59,8 @@ class Trials {
   [[nodiscard]] const TimingSets& sets() const { return sets_; }
   // What drawing all inputs anew should take, for a verification in full and a measurement.
   [[nodiscard]] double drawing_seconds() const;
+  // How many times as long as on a quiet machine drawing took; 1 where all was there.
+  [[nodiscard]] double slowness() const;
 
  private:
   struct Tried;
@@ -64,7 +68,10 @@ class Trials {
       : evaluator_(evaluator), problem_(problem), coder_(coder), pool_(pool), store_(problem, evaluator.options().precision) {}
   Status write(std::vector<Tried>& batch, const std::vector<Proposal>& proposals);
   Status evaluate(Tried& tried);
+  [[nodiscard]] double usual_seconds_per_set() const;
   Result<bool> verify(Tried& tried);
+  [[nodiscard]] std::optional<double> hopeless_seconds() const;
+  Status note_as_hopeless(Tried& tried) const;
   Status time(Tried& tried);
   Status estimate(Tried& tried);
   Status read_code(Tried& tried);
@@ -82,6 +89,7 @@ class Trials {
   std::unique_ptr<OracleSubject> eager_;
   std::map<std::string, Individual> by_code_;  // hash of the assembly -> the individual that was judged with it last
   double best_speedup_ = 0;
+  double seconds_per_set_ = 0;  // that drawing the inputs took
   bool on_gpu_ = false;
   double reference_seconds_ = 0;
   TrialClock clock_;

@@ -15,6 +15,13 @@ bool claims_any(const Kernel& kernel, const std::set<std::string>& strategies) {
   return std::ranges::any_of(kernel.claims, [&](const std::string& id) { return strategies.contains(id); });
 }
 
+// That the work has to end is no failure: it is noted.
+Status unless_ended(Status status, Winner& winner) {
+  if (status || status.error().kind != ErrorKind::stopped) return status;
+  winner.ended = std::move(status.error());
+  return {};
+}
+
 }  // namespace
 
 std::vector<const Individual*> ranked(const std::vector<Individual>& individuals) {
@@ -54,7 +61,7 @@ Proposal proposal_without(const Individual& individual, const std::vector<std::s
 
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
                               const Trials& trials, const std::string& command, double seconds_per_baseline,
-                              const TryWithout& try_without) {
+                              const OnConfirming& on_confirming, const TryWithout& try_without) {
   Winner winner;
   std::set<std::int64_t> tried;
   std::set<std::string> suspects;
@@ -62,19 +69,26 @@ Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem
     std::int64_t index = next_to_confirm(individuals, tried, suspects);
     if (index < 0 && !tried.empty()) {  // the plain kernel, where nothing else is left
       const std::int64_t last = *tried.rbegin();
-      KW_CHECK(try_without(last, individuals[static_cast<std::size_t>(last)].proposal.strategies));
+      KW_CHECK(unless_ended(try_without(last, individuals[static_cast<std::size_t>(last)].proposal.strategies), winner));
+      if (winner.ended) break;
       index = next_to_confirm(individuals, tried, suspects);
     }
     if (index < 0) break;
     tried.insert(index);
     const Individual& each = individuals[static_cast<std::size_t>(index)];
     KW_TRY(Candidate candidate, trials.candidate_of(each));
-    KW_TRY(Evaluated evaluated, evaluator.confirm(problem, candidate, command, seconds_per_baseline));
-    const VerdictRecord& judged = evaluated.evaluation.verdict;
-    const bool has_result = evaluated.evaluation.timing || evaluated.evaluation.estimate;
+    on_confirming(index);
+    auto evaluated = evaluator.confirm(problem, candidate, command, seconds_per_baseline);
+    if (!evaluated) {
+      KW_CHECK(unless_ended(evaluated.error(), winner));
+      winner.index = index;
+      return winner;
+    }
+    const VerdictRecord& judged = evaluated->evaluation.verdict;
+    const bool has_result = evaluated->evaluation.timing || evaluated->evaluation.estimate;
     if (judged.verdict == Verdict::passed && has_result) {
       winner.index = index;
-      winner.confirmed = std::move(evaluated.evaluation);
+      winner.confirmed = std::move(evaluated->evaluation);
       return winner;
     }
     winner.notes.push_back(fmt::format("kernel {} did not hold with fresh inputs ({}: {}); the next best was taken", index,
@@ -82,7 +96,9 @@ Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem
     const auto rounding = trials.rounding_claims(each.kernel);
     if ((judged.verdict != Verdict::wrong && judged.verdict != Verdict::imprecise) || rounding.empty()) continue;
     suspects.insert(rounding.begin(), rounding.end());
-    KW_CHECK(try_without(index, rounding));
+    KW_CHECK(unless_ended(try_without(index, rounding), winner));
+    if (winner.ended) winner.index = next_to_confirm(individuals, tried, suspects);
+    if (winner.ended) break;
   }
   return winner;
 }

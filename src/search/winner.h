@@ -23,6 +23,7 @@ struct Winner {
   std::int64_t index = -1;
   std::optional<Evaluation> confirmed;
   std::vector<std::string> notes;  // what was passed over, and why
+  std::optional<Error> ended;      // why the best was not confirmed: the work had to end
 };
 
 // The same proposal without these strategies, and without knobs that were set for them.
@@ -31,10 +32,12 @@ Proposal proposal_without(const Individual& individual, const std::vector<std::s
 // What may have to be tried on the way: the individual with this index again, without the strategies that round otherwise. It is
 // added to the individuals.
 using TryWithout = std::function<Status(std::int64_t index, const std::vector<std::string>& strategies)>;
+// Told which individual is about to be confirmed.
+using OnConfirming = std::function<void(std::int64_t index)>;
 
 // Tries from the best down until one holds. Where one is not precise enough, those that round in the same way are passed over.
 Result<Winner> confirm_winner(Evaluator& evaluator, const ProblemSource& problem, const std::vector<Individual>& individuals,
                               const Trials& trials, const std::string& command, double seconds_per_baseline,
-                              const TryWithout& try_without);
+                              const OnConfirming& on_confirming, const TryWithout& try_without);
 
 }  // namespace kw

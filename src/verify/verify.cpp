@@ -155,6 +155,7 @@ class Verifier {
     KW_TRY(auto called, session.call(zero, zero, true, deadline));
     record_.run_seconds += seconds_since(start);
     if (!called.ok()) return settle(std::move(called.failure), set, sitting);
+    last_call_seconds_ = called.value->seconds.front();
     if (called.value->float_state_changed) {
       fail(Verdict::forbidden,
            {"run",
@@ -248,6 +249,10 @@ class Verifier {
       }
       KW_TRY(const bool right, call_and_check(session, *set, sitting, ""));
       if (!right) return false;
+      if (options_.brief && options_.hopeless_seconds && last_call_seconds_ > *options_.hopeless_seconds) {
+        hopeless_call_ = last_call_seconds_;
+        return false;
+      }
       const auto [it, is_new] = fingerprints.emplace(kind, last_fingerprint_);
       if (!is_new && it->second != last_fingerprint_) remember_note("two calls on the same inputs differ in their last bits");
     }
@@ -294,7 +299,7 @@ class Verifier {
     return true;
   }
 
-  Verification finished() { return {std::move(record_), draw_, ""}; }
+  Verification finished() { return {std::move(record_), draw_, "", hopeless_call_}; }
 
   Candidate& candidate_;
   const ProblemDescription& problem_;
@@ -307,6 +312,8 @@ class Verifier {
   bool weights_are_seeded_ = false;  // ModelNew takes no weights: only the initial ones can be checked
   bool begins_anew_ = false;         // the process had built it with other weights than are checked
   std::uint64_t last_fingerprint_ = 0;
+  double last_call_seconds_ = 0;
+  std::optional<double> hopeless_call_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 

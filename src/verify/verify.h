@@ -19,6 +19,8 @@ struct VerifyOptions {
   bool fresh = false;                 // never use inputs of an earlier verification
   bool brief = false;                 // a few kinds of inputs in two processes: enough to go on with, not to rely on
   bool closer = false;                // where it is brief: also inputs in which one large value shows what is rounded otherwise
+  // Where it is brief: a right first call that takes longer settles that the kernel is slow, and nothing more is asked of it.
+  std::optional<double> hopeless_seconds;
   std::optional<double> call_timeout;
   double compile_timeout = 120;
   bool gpu_counters = false;               // also count what the first call on a virtual GPU does
@@ -31,8 +33,9 @@ struct VerifyOptions {
 
 struct Verification {
   VerdictRecord record;
-  std::uint64_t draw = 0;  // what --seed repeats
-  std::string gpu_lines;   // what was counted: the report of the first call, where it was asked for
+  std::uint64_t draw = 0;               // what --seed repeats
+  std::string gpu_lines;                // what was counted: the report of the first call, where it was asked for
+  std::optional<double> hopeless_call;  // seconds of a call that was too slow for the rest to be looked at
 };
 
 // A Result error is the evaluator's own failure; everything that the kernel does wrong is in the record.

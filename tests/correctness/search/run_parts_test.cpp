@@ -31,12 +31,13 @@ TEST(FinalSource, HasTheWinningKnobsAsItsDefaults) {
 TEST(RunBudget, AlwaysAllowsTheFirstKernelAndKeepsTimeForTheEnd) {
   RunOptions options;
   options.seconds = 60;
-  RunBudget budget(options, 55);
-  budget.plan_confirmation(1, true);
+  const auto now = std::chrono::steady_clock::now();
+  RunBudget budget(options, 55, now);
+  budget.plan_confirmation(1, RunBudget::TorchCompile::wanted);
   EXPECT_FALSE(budget.spent_up(0, 100)) << "a run that ends without a kernel helps nobody";
   EXPECT_TRUE(budget.spent_up(1, 0)) << "five seconds are too few for the confirmation";
-  RunBudget fresh(options, 0);
-  fresh.plan_confirmation(1, true);
+  RunBudget fresh(options, 0, now);
+  fresh.plan_confirmation(1, RunBudget::TorchCompile::wanted);
   EXPECT_FALSE(fresh.spent_up(5, 1));
   EXPECT_TRUE(fresh.spent_up(5, 59));
   EXPECT_LE(*fresh.left(), 60);
@@ -45,7 +46,7 @@ TEST(RunBudget, AlwaysAllowsTheFirstKernelAndKeepsTimeForTheEnd) {
 TEST(RunBudget, CountsEvaluations) {
   RunOptions options;
   options.evaluations = 10;
-  const RunBudget budget(options, 1e6);
+  const RunBudget budget(options, 1e6, std::chrono::steady_clock::now());
   EXPECT_FALSE(budget.spent_up(9, 1e6)) << "without a limit of time only evaluations count";
   EXPECT_TRUE(budget.spent_up(10, 0));
   EXPECT_FALSE(budget.left());

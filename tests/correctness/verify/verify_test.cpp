@@ -23,12 +23,11 @@ class VerifyTest : public ::testing::Test {
     delete oracle_;
     delete home_;
   }
-  static Verification verified(const std::string& problem, const std::string& kernel) {
+  static Verification verified(const std::string& problem, const std::string& kernel, VerifyOptions options = {}) {
     auto source = load_problem(testing::test_file("problems/" + problem), *oracle_);
     EXPECT_TRUE(source.ok()) << (source.ok() ? "" : source.error().message);
     auto candidate = Candidate::read(testing::test_file("honest/" + kernel), {});
     EXPECT_TRUE(candidate.ok()) << (candidate.ok() ? "" : candidate.error().message);
-    VerifyOptions options;
     options.mode = testing::sandbox_mode();
     options.threads = 2;
     options.draw = kDraw;
@@ -83,6 +82,19 @@ TEST_F(VerifyTest, AVerdictTellsWhatWasTried) {
     EXPECT_EQ(again.record.checks[i].seed, record.checks[i].seed);
     EXPECT_EQ(again.record.checks[i].outputs[0].max_error, record.checks[i].outputs[0].max_error);
   }
+}
+
+TEST_F(VerifyTest, AShortOneIsOverWithACallThatCannotWin) {
+  VerifyOptions options;
+  options.brief = true;
+  const auto whole = verified("scale_relu.py", "scale_relu_plain.cpp", options);
+  EXPECT_GT(whole.record.checks.size(), 1U);
+  EXPECT_FALSE(whole.hopeless_call);
+  options.hopeless_seconds = 0;
+  const auto slow = verified("scale_relu.py", "scale_relu_plain.cpp", options);
+  EXPECT_EQ(slow.record.verdict, Verdict::passed) << "it is slow, not wrong";
+  EXPECT_EQ(slow.record.checks.size(), 1U);
+  EXPECT_GT(slow.hopeless_call.value_or(0), 0);
 }
 
 TEST(ReadSanitizer, FindsTheFirstComplaintAndItsLine) {
