@@ -41,7 +41,7 @@ std::unique_ptr<BaselineAhead> BaselineAhead::where_it_pays(const Evaluator& eva
   constexpr double kLeastSeconds = 45, kShareOfMemory = 0.03;  // of what a call reads and writes: a draw's references are larger
   const double most_bytes = kShareOfMemory * static_cast<double>(evaluator.machine().memory_bytes);
   if (!evaluator.options().compile || sets.sets.empty() || problem.description.bytes > most_bytes) return nullptr;
-  if (seconds_left && *seconds_left < kLeastSeconds) return nullptr;
+  if (seconds_left.value_or(0) < kLeastSeconds) return nullptr;
   return std::make_unique<BaselineAhead>(evaluator, problem, sets.sets.front());
 }
 

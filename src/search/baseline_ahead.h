@@ -12,8 +12,8 @@ namespace kw {
 
 class BaselineAhead {
  public:
-  // Nothing where no confirmation asks for that baseline, where the search ends before it would be ready, or where a second copy
-  // of the problem might not fit beside the first.
+  // Nothing where no confirmation asks for that baseline, where the search may end before it would be ready (so wherever kernels
+  // are counted instead of seconds), or where a second copy of the problem might not fit beside the first.
   static std::unique_ptr<BaselineAhead> where_it_pays(const Evaluator& evaluator, const ProblemSource& problem,
                                                       const TimingSets& sets, std::optional<double> seconds_left);
   // `set`: inputs that have been drawn.
