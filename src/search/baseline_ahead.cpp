@@ -17,16 +17,18 @@ void translate(const OracleOptions& options, const Json& request) {
 
 }  // namespace
 
-BaselineAhead::BaselineAhead(const Evaluator& evaluator, const ProblemSource& problem, const TensorSet& set) {
+BaselineAhead::BaselineAhead(const Evaluator& evaluator, const ProblemSource& problem, const TensorSet& set, double most_seconds) {
   OracleOptions options{evaluator.threads(), usable_cores(evaluator.threads()), {}};
   Json request{{"problem", problem.description.file},
                {"folders", Json::array({set.folder.string()})},
                {"mode", "compile"},
                {"threads", evaluator.threads()},
                {"outputs_alive", 1}};
-  thread_ = std::thread([this, ours = WorkLimit::current(), options = std::move(options), request = std::move(request)] {
+  const auto until =
+      WorkLimit::Clock::now() + std::chrono::duration_cast<WorkLimit::Clock::duration>(std::chrono::duration<double>(most_seconds));
+  thread_ = std::thread([this, until, ours = WorkLimit::current(), options = std::move(options), request = std::move(request)] {
     const WorkLimit taken(ours);
-    const WorkLimit wanted(std::nullopt, &unwanted_);
+    const WorkLimit wanted(until, &unwanted_);
     translate(options, request);
   });
 }
@@ -38,11 +40,12 @@ BaselineAhead::~BaselineAhead() {
 
 std::unique_ptr<BaselineAhead> BaselineAhead::where_it_pays(const Evaluator& evaluator, const ProblemSource& problem,
                                                             const TimingSets& sets, std::optional<double> seconds_left) {
-  constexpr double kLeastSeconds = 45, kShareOfMemory = 0.03;  // of what a call reads and writes: a draw's references are larger
+  constexpr double kLeastSeconds = 45, kMostOfTheTime = 0.2,
+                   kShareOfMemory = 0.03;  // of what a call reads and writes: a draw's references are larger
   const double most_bytes = kShareOfMemory * static_cast<double>(evaluator.machine().memory_bytes);
   if (!evaluator.options().compile || sets.sets.empty() || problem.description.bytes > most_bytes) return nullptr;
   if (seconds_left.value_or(0) < kLeastSeconds) return nullptr;
-  return std::make_unique<BaselineAhead>(evaluator, problem, sets.sets.front());
+  return std::make_unique<BaselineAhead>(evaluator, problem, sets.sets.front(), kMostOfTheTime * *seconds_left);
 }
 
 }  // namespace kw

@@ -16,8 +16,8 @@ class BaselineAhead {
   // are counted instead of seconds), or where a second copy of the problem might not fit beside the first.
   static std::unique_ptr<BaselineAhead> where_it_pays(const Evaluator& evaluator, const ProblemSource& problem,
                                                       const TimingSets& sets, std::optional<double> seconds_left);
-  // `set`: inputs that have been drawn.
-  BaselineAhead(const Evaluator& evaluator, const ProblemSource& problem, const TensorSet& set);
+  // `set`: inputs that have been drawn. It is given up after so many seconds, for the search waits with its timings.
+  BaselineAhead(const Evaluator& evaluator, const ProblemSource& problem, const TensorSet& set, double most_seconds);
   // Ends what is under way.
   ~BaselineAhead();
   BaselineAhead(const BaselineAhead&) = delete;
