@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "playbook/narrow_weights.h"
+
 namespace kw {
 namespace {
 
@@ -125,7 +127,7 @@ ConvolutionFacts convolution_facts(const Graph& graph, ValueId convolution) {
 
 bool convolution_weights_known(const StageWriter& writer, const ConvolutionFacts& facts) {
   const bool own_stage = writer.emitter.buffer_of(facts.weight) != nullptr && !writer.plan.prepared.contains(facts.weight);
-  return writer.plan.from_parameters.contains(facts.weight) && !own_stage;
+  return writer.plan.from_parameters.contains(facts.weight) && !own_stage && !lies_narrow(writer.graph, facts.weight);
 }
 
 }  // namespace kw

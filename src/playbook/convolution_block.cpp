@@ -227,6 +227,10 @@ VarId ConvolutionBlock::open_features() {
 VarId ConvolutionBlock::open_tiles() {
   const VarId feature = open_features();
   const std::string f = emitter_.name(feature);
+  if (weights_.empty()) {
+    unpack_weights(feature);
+    return feature;
+  }
   const std::string group = group_.is_constant() ? "" : fmt::format("{} * {} + ", emitter_.text(group_), constant("tiles"));
   line(fmt::format("const float* const $weights = {} + ({}{} / KW_FEATURES) * {};", weights_, group, f, constant("tile_weights")));
   return feature;

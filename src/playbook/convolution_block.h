@@ -47,6 +47,8 @@ class ConvolutionBlock {
   // The loop over tiles of the share's channels; the first channel of the tile. With $weights of each:
   VarId open_features();
   VarId open_tiles();
+  // Where weights are in no order of use (weights_ is empty): those of the tile, as $weights.
+  virtual void unpack_weights(VarId first_feature) { emitter_.set_trouble("weights of channel " + emitter_.name(first_feature)); }
   // Every row of a tile of channels from `$line`, which is at `line_of` for channel $r of the tile and row $y.
   void write_finish(VarId first_feature, const std::vector<Affine>& phases, const std::string& line_of);
   void write_calls();

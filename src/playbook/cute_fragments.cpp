@@ -50,13 +50,13 @@ void write_fragment_out(Emitter& e, const CuteStretch& stretch, const std::strin
 
 Expr fragment_element(const std::string& name, const std::string& item, DType dtype) {
   const std::string element = fmt::format("{}({})", name, item);
-  if (dtype == DType::f16 || dtype == DType::bf16) return {fmt::format("kw_wide({})", element), dtype, false};
+  if (is_16_bit(dtype)) return {fmt::format("kw_{}_wide({})", dtype == DType::f16 ? "f16" : "bf16", element), dtype, false};
   return {fmt::format("{}({})", value_type(dtype), element), dtype, false};
 }
 
 std::string as_element(const Expr& value, DType dtype) {
-  if (dtype == DType::f16) return fmt::format("kw_f16_of({})", value.text);
-  if (dtype == DType::bf16) return fmt::format("kw_bf16_of({})", value.text);
+  if (dtype == DType::f16) return fmt::format("kw_f16_of({})", Emitter::before_rounding(value));
+  if (dtype == DType::bf16) return fmt::format("kw_bf16_of({})", Emitter::before_rounding(value));
   return fmt::format("{}({})", c_type(dtype), value.text);
 }
 

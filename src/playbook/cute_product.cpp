@@ -59,7 +59,7 @@ class CuteProduct {
         left_(left),
         right_(right),
         form_(form),
-        dtype_(writer.graph.dtype(left.operand.value)),
+        dtype_(left.operand.memory),
         half_(dtype_ != DType::f32),
         swizzled_(half_ && writer.wants("swizzle")),
         kernel_(writer.kernel("product_cute")),
@@ -119,7 +119,7 @@ class CuteProduct {
     if (std::max(form_.left_lanes, form_.right_lanes) > 1) kernel_.claim("vector_load");
     if (form_.async) kernel_.claim("async_copy");
     if (form_.stages) kernel_.claim("multistage");
-    if (stage_.roots[0] != product_.value) kernel_.claim("fuse_tile_epilogue");
+    if (writer_.wants("fuse_tile_epilogue") && stage_.roots[0] != product_.value) kernel_.claim("fuse_tile_epilogue");
     writer_.bound_registers(kernel_);
   }
 
@@ -290,8 +290,8 @@ bool write_cute_product(GpuWriter& writer, const Stage& stage) {
   if (stage.anchor < 0 || writer.graph.at(stage.anchor).kind != ValueKind::product || !writer.wants("shared_tile")) return false;
   const GpuProduct product = gpu_product(writer, stage);
   if (product.rows < 2 || product.columns < 2 || product.batches > 65535) return false;
-  const DType dtype = writer.graph.dtype(product.left.value);
-  if (writer.graph.dtype(product.right.value) != dtype) return false;
+  const DType dtype = product.left.memory;
+  if (product.right.memory != dtype) return false;
   const bool half = dtype == DType::f16 || dtype == DType::bf16;
   if (half ? !writer.wants("tensor_core") || writer.gpu.compute_capability < 80 : dtype != DType::f32) return false;
   CuteOperand left, right;

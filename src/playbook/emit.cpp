@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kLongExpression = 90;  // a longer one gets a name of its own
 
+// How large a number of a type in few bytes is; negative: of other types.
+double greatest_of(DType dtype) { return dtype == DType::i8 ? 128 : dtype == DType::u8 ? 255 : dtype == DType::i16 ? 32768 : -1; }
+
 void append_line(std::string& to, const std::string& text, int depth) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
@@ -351,7 +354,9 @@ Expr Emitter::emit(ValueId id, const Index& index) {
   if (computed && (users_[static_cast<std::size_t>(id)] > 1 || outside || length_without_marks(result.text) > kLongExpression)) {
     std::string hint = value.fn + "_";
     if (loaded) hint = (buffer != nullptr ? buffer->name : value.kind == ValueKind::table ? "table" : value.name) + "_at";
+    const double bound = result.bound;
     result = named_at(result.depth, hint, result.text, result.dtype, result.vector);
+    result.bound = bound;
   }
   // An index may have integers that cancel out: what was found stays good as long as all of them are in scope.
   scopes_[static_cast<std::size_t>(std::min(std::max(result.depth, depth_of(index)), depth()))].known[name] = result;
@@ -368,6 +373,8 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
   }
   if (const Buffer* buffer = buffer_of(id)) {
     Expr loaded = load(buffer->name, position_in(*buffer, index), buffer->dtype);
+    if (is_16_bit(loaded.dtype)) loaded.dtype = value.dtype;
+    loaded.bound = greatest_of(buffer->dtype);
     loaded.depth = std::max(loaded.depth, depth_of(index));  // a row that is kept is another one for each row
     return loaded;
   }
@@ -376,12 +383,15 @@ Expr Emitter::emit_new(ValueId id, const Index& index) {
       Affine position;
       for (std::size_t d = 0; d < value.shape.size(); ++d)
         position = position + index[d] * (value.shape[d] == 1 ? 0 : value.strides[d]);
-      return load(value.name, position, value.dtype);
+      Expr loaded = load(value.name, position, value.dtype);
+      loaded.bound = greatest_of(value.dtype);
+      return loaded;
     }
     case ValueKind::scalar:
       return {value.name, value.dtype, false};
     case ValueKind::constant:
-      return {number_text(value.number, value.dtype), value.dtype, false};
+      return {number_text(value.number, value.dtype), value.dtype, false, 0,
+              is_floating(value.dtype) ? -1 : std::abs(value.number)};
     case ValueKind::table:
       tables_.insert(id);
       return load(fmt::format("kw_table_{}", id), flatten(index, value.shape), value.dtype);
@@ -432,6 +442,12 @@ Index behind_view(const Value& view, const Index& index) {
   return inner;
 }
 
+Index without_single_positions(Index index, const Shape& shape) {
+  for (std::size_t d = 0; d < index.size(); ++d)
+    if (shape[d] == 1) index[d] = Affine(0);
+  return index;
+}
+
 Index operand_index(const Value& reduction, const Index& result, const Index& reduced) {
   Index all(result.size() + reduced.size());
   std::size_t next_free = 0;
@@ -460,133 +476,6 @@ Expr Emitter::emit_iota(const Affine& position) {
   return {
       fmt::format("(float({}) + {}kw_iota())", text(position), scale == 1 ? "" : float_text(static_cast<double>(scale)) + " * "),
       DType::i64, true, depth_of({position})};
-}
-
-Expr Emitter::load(const std::string& pointer, const Affine& position, DType dtype) {
-  const VarId vector = vector_variable(position);
-  const std::string at = text(position);
-  const int own_depth = depth_of({position});
-  note_order(position);
-  if (vector < 0) {
-    const std::string element = fmt::format("{}[{}]", pointer, at);
-    if (dtype == DType::f16 || dtype == DType::bf16)
-      return {fmt::format("{}({})", cuda ? "kw_wide" : "kw_to_float", element), dtype, false, own_depth};
-    if (!is_floating(dtype) && dtype != DType::boolean && dtype != DType::i64)
-      return {fmt::format("std::int64_t({})", element), dtype, false, own_depth};
-    return {element, dtype, false, own_depth};
-  }
-  const std::int64_t stride = position.coefficient(vector);
-  const std::string address = at == "0" ? pointer : fmt::format("{} + {}", pointer, at);
-  if (dtype == DType::boolean && stride == 1 && vector != part_of)
-    return {fmt::format("kw_load_mask({})", address), dtype, true, own_depth};
-  if (dtype != DType::f32) {
-    set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
-    return {"0", dtype, true, own_depth};
-  }
-  if (vector == part_of) {
-    if (stride != 1) set_trouble("lanes that do not count, apart in memory");
-    need("load_part");
-    return {fmt::format("kw_load_part({}, {})", address, part), dtype, true, own_depth};
-  }
-  need(stride == 1 ? "load" : "gather");
-  // What is the same for every row stays in cache after the first one.
-  constexpr std::int64_t kStays = 32 * 1024;
-  const Variable& along = variables_[static_cast<std::size_t>(vector)];
-  const bool stays = position.terms.size() == 1 && along.range.high < kStays;
-  if (stride == 1 && !prefetch.empty() && !stays && !in_cache.contains(pointer) && along.depth == depth()) {
-    use("prefetch_ahead");
-    line(fmt::format("__builtin_prefetch(reinterpret_cast<const char*>({}) + {});", address, prefetch));
-  }
-  if (stride == 1 && next_row.bytes > 0 && position.terms.size() > 1) {
-    auto& loads = next_row.loads[vector];
-    if (const RowLoad own{pointer, position}; std::ranges::find(loads, own) == loads.end()) loads.push_back(own);
-  }
-  if (stride == 1 && cuda && !is_aligned(position, vector))
-    return {fmt::format("kw_gather({}, 1)", address), dtype, true, own_depth};
-  if (stride == 1) return {fmt::format("kw_load({})", address), dtype, true, own_depth};
-  return {fmt::format("kw_gather({}, {})", address, stride), dtype, true, own_depth};
-}
-
-VarId Emitter::open_tail(std::int64_t count) {
-  if (part_of >= 0) set_trouble("what is left over, within what is left over");
-  const std::string left = unique("left");
-  open(fmt::format("if (constexpr int {0} = {1} % kw_lanes; {0} != 0) {{", left, count));
-  part = left;
-  part_of = define("j", fmt::format("{} - {}", count, left), {0, count - 1}, true);
-  use("masked_tails");
-  return part_of;
-}
-
-void Emitter::close_tail() {
-  part_of = -1;
-  part.clear();
-  close();
-}
-
-Expr Emitter::within_part(const Expr& value, const std::string& otherwise) {
-  if (part_of < 0) return value;
-  for (const char* piece : {"first", "select", "splat"}) need(piece);
-  return {fmt::format("kw_select(kw_first({}), {}, kw_splat({}))", part, as_vector(value).text, otherwise), value.dtype, true};
-}
-
-bool Emitter::is_aligned(const Affine& position, VarId vector) {
-  constexpr std::int64_t kLanes = 4;
-  bool aligned = position.constant % kLanes == 0;
-  for (const auto& [var, coefficient] : position.terms) aligned = aligned && (var == vector || coefficient % kLanes == 0);
-  return aligned;
-}
-
-void Emitter::store(const Buffer& buffer, const Index& index, const Expr& value, bool stream, bool any_start) {
-  const Affine position = position_in(buffer, index);
-  const VarId vector = vector_variable(position);
-  const std::string at = text(position);
-  if (vector < 0) {
-    const Expr element = converted(value, buffer.dtype);
-    if (element.vector) set_trouble("a vector for one element");
-    std::string stored = element.text;
-    if (buffer.dtype == DType::f16) stored = fmt::format("{}({})", cuda ? "kw_f16_of" : "kw_f16_from_float", stored);
-    if (buffer.dtype == DType::bf16) stored = fmt::format("{}({})", cuda ? "kw_bf16_of" : "kw_bf16_from_float", stored);
-    line(fmt::format("{}[{}] = {};", buffer.name, at, stored));
-    return;
-  }
-  if (const std::int64_t apart = position.coefficient(vector); apart > 1 && buffer.dtype == DType::f32 && !buffer.moves.empty()) {
-    need("scatter");
-    line(fmt::format("kw_scatter({} + {}, {}, {}{});", buffer.name, at, apart, as_vector(value).text,
-                     vector == part_of ? ", " + part : ""));
-    return;
-  }
-  if (buffer.dtype != DType::f32 || position.coefficient(vector) != 1) {
-    set_trouble("stores that are no floats next to each other");
-    return;
-  }
-  if (vector == part_of) {
-    need("store_part");
-    line(fmt::format("kw_store_part({} + {}, {}, {});", buffer.name, at, as_vector(value).text, part));
-    return;
-  }
-  if (cuda) {
-    const char* way = is_aligned(position, vector) ? "kw_store" : "kw_scatter";
-    line(fmt::format("{}({} + {}, {});", way, buffer.name, at, as_vector(value).text));
-    return;
-  }
-  // Past the caches only whole vectors at multiples of their size can go.
-  std::int64_t step = std::gcd(std::int64_t{16}, position.constant);
-  for (const auto& [var, coefficient] : position.terms)
-    if (var != vector) step = std::gcd(step, coefficient);
-  if (any_start) step = 0;
-  const bool past_cache = stream && step % lanes == 0;
-  if (past_cache) use("stream_stores");
-  if (past_cache && step != 16) {
-    // Rows meet within a cache line.
-    need("stream_line");
-    const std::string first = text(position - Affine::variable(vector));
-    const std::int64_t count = variables_[static_cast<std::size_t>(vector)].range.high + 1;
-    line(fmt::format("kw_stream_line<{0}>({1} + {2}, {3}, {1} + {4}, {1} + {4} + {5});", step, buffer.name, at,
-                     as_vector(value).text, first, count));
-    return;
-  }
-  need(past_cache ? "stream" : "store");
-  line(fmt::format("{}({} + {}, {});", past_cache ? "kw_stream" : "kw_store", buffer.name, at, as_vector(value).text));
 }
 
 }  // namespace kw

@@ -7,8 +7,8 @@
 // its first use. Nothing is computed twice in a scope.
 //
 // A variable may be a vector variable: it stands for kw_lanes consecutive positions. Values that depend on it are kw_vec (kw_mask
-// for boolean). Only float32 and boolean values, and positions below 2^24, have vector forms: where something has none, trouble()
-// says what, the text is worthless, and the stage starts again with scalar code.
+// for boolean). Only float32 and boolean values, what memory has in 16 bits or in bytes and positions below 2^24 have vector forms:
+// where something has none, trouble() says what, the text is worthless, and the stage starts again with scalar code.
 #pragma once
 
 #include <functional>
@@ -29,6 +29,8 @@ struct Expr {
   DType dtype = DType::f32;
   bool vector = false;  // kw_vec; kw_mask where dtype is boolean
   int depth = 0;        // of the scope in which it stays the same
+  double bound = -1;    // of whole numbers that come from bytes: how large they are at most; negative: not known
+  std::string exact{};  // of what was rounded to 16 bits: the text before, for a store that rounds
 };
 
 bool is_maths_function(const std::string& fn);  // exp, tanh, erf, ...: what libm or polynomials compute
@@ -76,6 +78,8 @@ struct ReduceStyle {
 
 // Where an element of a view is in what it looks at.
 Index behind_view(const Value& view, const Index& index);
+// The index as who looks through views asks for it: 0 in dimensions with one position.
+Index without_single_positions(Index index, const Shape& shape);
 // The index of a reduction's operand: the free dimensions from the result's, the reduced ones from `reduced`.
 Index operand_index(const Value& reduction, const Index& result, const Index& reduced);
 
@@ -142,6 +146,8 @@ class Emitter {
   Expr expm1_of_negatives(const Expr& x);  // anything where x is positive
   Expr as_vector(const Expr& expression);  // splatted if it is a scalar
   Expr converted(const Expr& expression, DType dtype);
+  // For a store that rounds to 16 bits.
+  static const std::string& before_rounding(const Expr& value) { return value.exact.empty() ? value.text : value.exact; }
   // a (fn) b for fn of reductions: sum prod max min any all; and what it starts from.
   Expr combine(const std::string& fn, const Expr& a, const Expr& b);
   static std::string identity(const std::string& fn, DType dtype);
@@ -209,6 +215,9 @@ class Emitter {
   bool attempt(const std::function<void()>& write);
   // A piece of knowledge/playbook that the text needs; raw text that says kw_NAME is understood without.
   void need(const std::string& piece) { needed_.insert(piece); }
+  // One that defines a name of other pieces for further types: only who writes it knows that it is needed.
+  void need_overload(const std::string& piece) { need(piece), overloads_.insert(piece); }
+  [[nodiscard]] const std::set<std::string>& overloads() const { return overloads_; }
   [[nodiscard]] const std::set<std::string>& needed() const { return needed_; }
   // Tables of numbers that the text reads, named kw_table_ID.
   [[nodiscard]] const std::set<ValueId>& tables() const { return tables_; }
@@ -297,6 +306,7 @@ class Emitter {
   std::map<ValueId, Buffer> kept_;
   std::set<std::string> used_;
   std::set<std::string> needed_;
+  std::set<std::string> overloads_;
   std::set<ValueId> tables_;
   std::vector<int> users_;           // how many values read each
   std::set<ValueId> for_negatives_;  // counts_where_negative

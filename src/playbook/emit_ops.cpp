@@ -28,6 +28,17 @@ bool is_only_in_libm(const std::string& fn) {
   return functions.contains(fn);
 }
 
+// How large sums and products of bounded whole numbers are at most; negative: not known, too large for a float to have all of them,
+// or for the type.
+double bound_of(const std::string& fn, const std::vector<Expr>& operands, DType dtype) {
+  if (operands.size() != 2 || operands[0].bound < 0 || operands[1].bound < 0) return -1;
+  double bound = -1;
+  if (fn == "add" || fn == "sub") bound = operands[0].bound + operands[1].bound;
+  if (fn == "mul") bound = operands[0].bound * operands[1].bound;
+  const int bits = std::min(24, static_cast<int>(8 * size_of(dtype)) - 1);
+  return dtype != DType::u8 && bound < std::ldexp(1.0, bits) ? bound : -1;
+}
+
 }  // namespace
 
 // Functions that need an approximation: libm's, or polynomials on vectors.
@@ -71,19 +82,24 @@ Expr Emitter::as_vector(const Expr& expression) {
 
 std::string Emitter::rounded_to_16(const std::string& text, DType dtype) const {
   const char* name = dtype == DType::f16 ? "f16" : "bf16";
-  return cuda ? fmt::format("kw_wide(kw_{}_of({}))", name, text) : fmt::format("kw_to_float(kw_{}_from_float({}))", name, text);
+  return cuda ? fmt::format("kw_{0}_wide(kw_{0}_of({1}))", name, text)
+              : fmt::format("kw_to_float(kw_{}_from_float({}))", name, text);
 }
 
 Expr Emitter::converted(const Expr& expression, DType dtype) {
   if (expression.dtype == dtype) return expression;
   Expr result{expression.text, dtype, expression.vector, expression.depth};
+  const bool whole = !is_floating(dtype) && dtype != DType::boolean;
+  if (whole && size_of(dtype) > size_of(expression.dtype)) result.bound = expression.bound;
   if (!expression.vector) {
     if (dtype == DType::boolean) {
       result.text = fmt::format("({} != 0)", expression.text);
     } else if (is_16_bit(dtype)) {
-      result.text = rounded_to_16(fmt::format("float({})", expression.text), dtype);
+      result.exact = value_type(expression.dtype) == "float" ? expression.text : fmt::format("float({})", expression.text);
+      result.text = rounded_to_16(result.exact, dtype);
     } else if (value_type(dtype) != value_type(expression.dtype)) {
-      result.text = fmt::format("{}({})", value_type(dtype), expression.text);
+      // "float(long(x[i])) - y" would be a type and what is behind it: "+" makes x[i] an expression.
+      result.text = fmt::format("{}({}{})", value_type(dtype), expression.text.ends_with("]") ? "+" : "", expression.text);
     } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
       result.text = fmt::format("std::int64_t({}({}))", c_type(dtype), expression.text);
     }
@@ -95,7 +111,12 @@ Expr Emitter::converted(const Expr& expression, DType dtype) {
     need("select");
     need("splat");
     result.text = fmt::format("kw_select({}, kw_splat(1.0f), kw_splat(0.0f))", expression.text);
-  } else if (!(expression.dtype == DType::i64 && dtype == DType::f32)) {
+  } else if (is_16_bit(dtype) && expression.dtype == DType::f32) {
+    const char* piece = dtype == DType::f16 ? "rounded_f16" : "rounded_bf16";
+    need(piece);
+    result.exact = expression.text;
+    result.text = fmt::format("kw_{}({})", piece, expression.text);
+  } else if (result.bound < 0 && (dtype != DType::f32 || (is_floating(expression.dtype) && !is_16_bit(expression.dtype)))) {
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
   }
   return result;
@@ -113,11 +134,17 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     if (!is_comparison(fn)) continue;
     if (is_floating(operand.dtype)) whole = false;
   }
-  if (vector && !is_comparison(fn) && dtype != DType::f32 && dtype != DType::boolean && !(dtype == DType::i64 && fn != "div"))
+  // Lanes are floats: whole numbers from memory are exact in them; what is made of these is as long as it stays small.
+  const bool from_bytes = std::ranges::any_of(operands, [](const Expr& operand) { return operand.vector && operand.bound >= 0; });
+  const double bound = is_floating(dtype) || dtype == DType::boolean ? -1 : bound_of(fn, operands, dtype);
+  const bool small = from_bytes && bound >= 0;
+  if (vector && !is_comparison(fn) && dtype != DType::f32 && dtype != DType::boolean && !small &&
+      (from_bytes || dtype != DType::i64 || fn == "div"))
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
   const auto result = [&](std::string text) {
     Expr made{std::move(text), dtype, vector, deepest};
     if (is_16_bit(dtype)) made.text = rounded_to_16(made.text, dtype);
+    made.bound = bound;
     return made;
   };
   const auto splat_all = [&] {

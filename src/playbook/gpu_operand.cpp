@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "playbook/gpu_product.h"
+#include "playbook/halves.h"
 
 namespace kw {
 namespace {
@@ -24,7 +25,9 @@ void look_at(GpuWriter& writer, const GpuProduct& product, GpuOperand& operand) 
   const VarId depth = probe.e.variable("k", product.depth);
   probe.e.open("{", {batch, outer, depth});
   const Index index = operand.index(Affine::variable(batch), Affine::variable(outer), Affine::variable(depth));
-  operand.direct = probe.e.place_of(operand.value, index).found;
+  const auto place = probe.e.place_of(operand.value, index);
+  operand.direct = place.found;
+  operand.memory = place.found ? place.dtype : writer.graph.dtype(operand.value);
   const bool along_outer = operand.extent > 1 && runs_along(probe, writer.graph, operand.value, index, outer);
   operand.along_depth = !along_outer && (operand.left || runs_along(probe, writer.graph, operand.value, index, depth));
 }
@@ -39,8 +42,9 @@ GpuProduct gpu_product(GpuWriter& writer, const Stage& stage) {
   product.rows = value.shape[1];
   product.columns = value.shape[2];
   product.depth = writer.graph.shape(value.operands[0])[2];
-  product.left = {value.operands[0], true, product.rows};
-  product.right = {value.operands[1], false, product.columns};
+  product.factors = factor_type(writer.graph, stage.anchor);
+  product.left = {behind_widening(writer.graph, value.operands[0]), true, product.rows};
+  product.right = {behind_widening(writer.graph, value.operands[1]), false, product.columns};
   look_at(writer, product, product.left);
   look_at(writer, product, product.right);
   return product;
@@ -111,6 +115,7 @@ void store_product(GpuWriter& writer, GpuKernel& kernel, const Stage& stage, con
   Expr sum = e.named("sum", text, DType::f32, vector, index);
   if (dtype != DType::f32) sum = e.converted(sum, dtype);
   e.provide(product.value, index, sum);
+  e.provide(product.value, without_single_positions(index, writer.graph.shape(product.value)), sum);
   const Shape& from = writer.graph.shape(product.value);
   for (const ValueId root : stage.roots) {
     const Shape& to = writer.graph.shape(root);

@@ -136,8 +136,8 @@ bool write_plain_tiles(GpuWriter& writer, const Stage& stage, const GpuProduct& 
   store_product(writer, kernel, stage, product, {batch, Affine::variable(row), Affine::variable(column)}, "dot", false);
   e.close();
   kernel.claim("shared_tile");
-  if (stage.roots[0] != product.value) kernel.claim("fuse_tile_epilogue");
-  if (!product.left.direct || !product.right.direct) kernel.claim("fuse_tile_prologue");
+  if (writer.wants("fuse_tile_epilogue") && stage.roots[0] != product.value) kernel.claim("fuse_tile_epilogue");
+  if (writer.wants("fuse_tile_prologue") && (!product.left.direct || !product.right.direct)) kernel.claim("fuse_tile_prologue");
   return writer.finish(kernel);
 }
 
@@ -150,8 +150,6 @@ bool write_product(GpuWriter& writer, const Stage& stage) {
   if (!writer.wants("thread_tile") || product.rows < 16 || product.columns < 16) return write_plain_tiles(writer, stage, product);
   TileForm form = tile_form(writer, product, {});
   form.split = form.split && dtype == DType::f32;
-  for (const GpuOperand* operand : {&product.left, &product.right})
-    if (writer.graph.dtype(operand->value) != DType::f32) form.vector_left = form.vector_right = form.async = form.stages = false;
   form.vector_out = writer.wants("vector_load") && !product.right.along_depth && product.columns % 4 == 0 && dtype == DType::f32;
   for (const bool vector_out : {true, false})
     for (const bool vectors : {true, false}) {

@@ -13,9 +13,10 @@ namespace kw {
 struct GpuOperand {
   ValueId value = -1;
   bool left = true;
-  std::int64_t extent = 1;  // rows of the left, columns of the right
-  bool along_depth = true;  // neighbours in memory are neighbours in depth
-  bool direct = false;      // it is in memory as it is
+  std::int64_t extent = 1;    // rows of the left, columns of the right
+  bool along_depth = true;    // neighbours in memory are neighbours in depth
+  bool direct = false;        // it is in memory as it is
+  DType memory = DType::f32;  // ... with this type
   [[nodiscard]] Index index(const Affine& batch, const Affine& outer, const Affine& depth) const {
     return left ? Index{batch, outer, depth} : Index{batch, depth, outer};
   }
@@ -23,6 +24,7 @@ struct GpuOperand {
 
 struct GpuProduct {
   ValueId value = -1;
+  DType factors = DType::f32;  // as tensor cores may take them
   std::int64_t batches = 1, rows = 1, columns = 1, depth = 1;
   GpuOperand left, right;
   // Whether pieces of `lanes` elements of an operand never reach over an edge.
@@ -41,6 +43,8 @@ struct TileElement {
   std::string name = "float";  // or kw_f16, kw_bf16
   std::int64_t bytes = 4;
   [[nodiscard]] std::int64_t lanes() const { return 16 / bytes; }
+  // Whether bytes of the operand can be copied as they are.
+  [[nodiscard]] bool is_in_memory(const GpuOperand& operand) const { return operand.direct && c_type(operand.memory) == name; }
 };
 
 // How a tile is copied: its numbers of rows and of depth (texts over knobs), the threads that share the work.

@@ -110,6 +110,7 @@ void GpuWriter::take_over(const GpuKernel& kernel) {
   for (const auto& used : kernel.e.used())
     if (used == "reciprocal_multiply") claims_.insert("multiply_reciprocals");
   pieces_.insert(kernel.pieces.begin(), kernel.pieces.end());
+  pieces_.insert(kernel.e.overloads().begin(), kernel.e.overloads().end());
   tables_.insert(kernel.e.tables().begin(), kernel.e.tables().end());
   for (const auto& knob : kernel.knobs)
     if (std::ranges::none_of(knobs_, [&](const Knob& known) { return known.name == knob.name; })) knobs_.push_back(knob);

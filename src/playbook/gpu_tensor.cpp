@@ -119,12 +119,10 @@ bool write_tensor(GpuWriter& writer, const Stage& stage) {
   if (!writer.wants("tensor_core") || !writer.wants("shared_tile") || writer.gpu.compute_capability < 80) return false;
   const GpuProduct product = gpu_product(writer, stage);
   if (product.rows < 16 || product.columns < 16 || product.batches > 65535) return false;
-  const DType dtype = writer.graph.dtype(product.left.value);
-  if (writer.graph.dtype(product.right.value) != dtype) return false;
   TileElement element;
-  if (dtype == DType::f16 || dtype == DType::bf16)
-    element = {std::string(c_type(dtype)), 2};
-  else if (dtype != DType::f32 || writer.gpu.precision == "float32")
+  if (is_16_bit(product.factors))
+    element = {std::string(c_type(product.factors)), 2};
+  else if (product.factors != DType::f32 || writer.gpu.precision == "float32")
     return false;
   TileForm form = tile_form(writer, product, element);
   if (TensorTiles(writer, stage, product, form, element).write()) return true;

@@ -72,6 +72,8 @@ std::string GpuText::entry(const GpuWriter& writer) const {
 
 Kernel GpuText::write(const std::set<std::string>& strategies) const {
   PlannedOutputs outputs;
+  outputs.halves = true;
+  outputs.prologues = !cute_;
   outputs.values = outputs_;
   for (const auto& spec : problem_.outputs) outputs.specs.push_back(&spec);
   // Rows are worth a kernel of their own where there are enough for the machine: for a plan, a thread is a quarter of an SM.
@@ -99,8 +101,8 @@ Kernel GpuText::write(const std::set<std::string>& strategies) const {
   Kernel kernel;
   kernel.dsl = cute_ ? "cute" : "cuda-c";
   const std::string own = tables(writer) + declared + (declared.empty() ? "" : "\n") + writer.kernels_ + entry(writer);
-  kernel.source =
-      opening(writer) + paste_gpu_pieces(writer.kernels_, writer.pieces_) + with_final_names(own, problem_, TextLanguage::cpp).text;
+  kernel.source = opening(writer) + paste_gpu_pieces(declared + writer.kernels_, writer.pieces_) +
+                  with_final_names(own, problem_, TextLanguage::cpp).text;
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;
   kernel.claims.assign(writer.claims_.begin(), writer.claims_.end());

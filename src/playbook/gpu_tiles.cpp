@@ -10,12 +10,14 @@ namespace kw {
 TileForm tile_form(const GpuWriter& writer, const GpuProduct& product, const TileElement& element) {
   const bool half = element.bytes == 2;
   const auto vector = [&](const GpuOperand& operand) {
-    return writer.wants("vector_load") && product.whole_pieces(operand, element.lanes()) && (!half || operand.direct);
+    return writer.wants("vector_load") && product.whole_pieces(operand, element.lanes()) &&
+           (!half || element.is_in_memory(operand));
   };
   TileForm form;
   form.vector_left = vector(product.left);
   form.vector_right = vector(product.right);
-  const bool copies = (form.vector_left && product.left.direct) || (form.vector_right && product.right.direct);
+  const bool copies =
+      (form.vector_left && element.is_in_memory(product.left)) || (form.vector_right && element.is_in_memory(product.right));
   form.async = writer.wants("async_copy") && copies && writer.gpu.compute_capability >= 80;
   form.stages = form.async && writer.wants("multistage") && product.depth >= 64;
   form.split =
@@ -66,8 +68,8 @@ void ProductTiles::frame() {
   if (form_.async) kernel_.claim("async_copy");
   if (form_.stages) kernel_.claim("multistage");
   if (form_.split) kernel_.claim("split_k");
-  if (!form_.split && stage_.roots[0] != product_.value) kernel_.claim("fuse_tile_epilogue");
-  if (!product_.left.direct || !product_.right.direct) kernel_.claim("fuse_tile_prologue");
+  if (writer_.wants("fuse_tile_epilogue") && !form_.split && stage_.roots[0] != product_.value) kernel_.claim("fuse_tile_epilogue");
+  if (writer_.wants("fuse_tile_prologue") && (!product_.left.direct || !product_.right.direct)) kernel_.claim("fuse_tile_prologue");
   writer_.bound_registers(kernel_);
 }
 
@@ -93,8 +95,13 @@ void ProductTiles::opening() {
 
 void ProductTiles::copies() {
   const auto copy = [&](const GpuOperand& operand, bool vector, const char* name, const char* first) {
-    const TileCopy how{operand.left ? "KW_BM" : "KW_BN",        "KW_BK",       kernel_.threads, element_, vector,
-                       form_.async && vector && operand.direct, place(operand)};
+    const TileCopy how{operand.left ? "KW_BM" : "KW_BN",
+                       "KW_BK",
+                       kernel_.threads,
+                       element_,
+                       vector,
+                       form_.async && vector && element_.is_in_memory(operand),
+                       place(operand)};
     write_tile_copy(kernel_, product_, operand, how, name, first, "depth_end", batch_);
   };
   copy(product_.left, form_.vector_left, "copy_left", "first_row");
@@ -162,7 +169,7 @@ bool ProductTiles::add_up() {
       "float dot = 0.0f;\n#pragma unroll\n" +
       fmt::format("for (int part = 0; part < KW_SPLIT; ++part) dot += {}[part * {} + {}];", partial_, count, kernel.e.name(at)));
   store_product(writer_, kernel, stage_, product_, kernel.e.unflatten(Affine::variable(at), shape), "dot", false);
-  if (stage_.roots[0] != product_.value) kernel.claim("fuse_tile_epilogue");
+  if (writer_.wants("fuse_tile_epilogue") && stage_.roots[0] != product_.value) kernel.claim("fuse_tile_epilogue");
   return writer_.finish(kernel);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "playbook/narrow_weights.h"
 #include "playbook/stage_window.h"
 
 namespace kw {
@@ -143,6 +144,7 @@ std::optional<LinearMap> linear_map(const Graph& graph, ValueId id, bool left_is
   if (value.dtype != DType::f32 || left_is_parameter == right_is_parameter) return std::nullopt;
   for (const ValueId operand : value.operands)
     if (graph.dtype(operand) != DType::f32) return std::nullopt;
+  if (lies_narrow(graph, value.operands[left_is_parameter ? 0 : 1])) return std::nullopt;  // other weights would be floats
   LinearMap map{.value = id};
   if (value.kind == ValueKind::convolution && right_is_parameter) {
     map.channel = 1;

@@ -160,7 +160,7 @@ Kernel OpenClText::write(const std::set<std::string>& strategies) const {
   kernel.dsl = "opencl";
   const NamedText own =
       with_final_names(tables(writer) + (writer.tables_.empty() ? "" : "\n") + writer.kernels_, problem_, TextLanguage::opencl);
-  kernel.source = opening(writer, claims) + paste_opencl_pieces(writer.kernels_, lanes) + with_arguments(own);
+  kernel.source = opening(writer, claims) + paste_opencl_pieces(writer.kernels_, lanes, writer.pieces_) + with_arguments(own);
   while (kernel.source.ends_with("\n\n")) kernel.source.pop_back();
   kernel.knobs = writer.knobs_;
   kernel.constraints = writer.constraints_;

@@ -32,7 +32,7 @@ PieceBook read_book(const std::string_view* files, std::size_t count) {
   PieceBook made;
   const std::string mark = "// piece: ";
   const std::regex defined(
-      R"((?:KW_INLINE|KW_DEVICE|typedef|constexpr|static inline|struct)[^(;=]*?\b(kw_\w+)\s*(?:\(|=|;|\{|__attribute__))");
+      R"((?:KW_INLINE|KW_DEVICE|typedef|using|constexpr|static inline|struct)[^(;=]*?\b(kw_\w+)\s*(?:\(|=|;|\{|__attribute__))");
   for (std::size_t i = 0; i < count; ++i) {
     std::istringstream lines{std::string(files[i])};
     Piece* piece = nullptr;
@@ -123,7 +123,7 @@ std::string paste_gpu_pieces(const std::string& body, const std::set<std::string
   return includes + (includes.empty() ? "" : "\n") + text + (text.ends_with(")\n") ? "\n" : "");
 }
 
-std::string paste_opencl_pieces(const std::string& body, bool lanes) {
+std::string paste_opencl_pieces(const std::string& body, bool lanes, const std::set<std::string>& overloads) {
   static const PieceBook book = read_book(kOpenClPieceFiles, kOpenClPieceFileCount);
   std::set<std::string> done;
   std::string includes;
@@ -132,6 +132,7 @@ std::string paste_opencl_pieces(const std::string& body, bool lanes) {
   for (const auto& identifier : identifiers_of(body))
     if (const auto piece = book.of_identifier.find(identifier); piece != book.of_identifier.end())
       paste_with_needs(book, piece->second, done, includes, text);
+  for (const auto& name : overloads) paste_with_needs(book, name, done, includes, text);
   return text;
 }
 

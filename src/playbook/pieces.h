@@ -17,8 +17,8 @@ std::set<std::string> pieces_in_text(const std::string& text, const std::set<std
 // name with several forms (fast_..., block_...) the preferred piece is pasted.
 std::string paste_gpu_pieces(const std::string& body, const std::set<std::string>& preferred);
 
-// The same in OpenCL C; `lanes`: vectors are used.
-std::string paste_opencl_pieces(const std::string& body, bool lanes);
+// The same in OpenCL C; `lanes`: vectors are used; `overloads`: pieces that no identifier tells.
+std::string paste_opencl_pieces(const std::string& body, bool lanes, const std::set<std::string>& overloads);
 
 // Whether the text has the word as a name of its own, not as a member of something.
 bool says(const std::string& text, const std::string& word);

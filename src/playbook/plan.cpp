@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "playbook/emit.h"
+#include "playbook/halves.h"
+#include "playbook/narrow_weights.h"
 #include "playbook/reach.h"
 #include "playbook/repeated_work.h"
 
@@ -37,7 +39,8 @@ class Planner {
     // What leads from a product to its epilogue's end needs no memory, whatever becomes of other chains.
     if (!wants("fuse_chain"))
       for (const ValueId id : needed_)
-        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_epilogues_.contains(id)) store(id);
+        if (is_computed(graph_.at(id)) && !plan_.from_parameters.contains(id) && !in_epilogues_.contains(id) && !is_conversion(id))
+          store(id);
     store_what_would_be_repeated(
         graph_, needed_,
         {[&](ValueId id) { return is_stored(id); },
@@ -119,7 +122,7 @@ class Planner {
       const Value& value = graph_.at(id);
       if (!is_anchor(value) || plan_.prepared.contains(id) || in_attention_.contains(id)) continue;
       const bool fuse = is_contraction(value) ? wants("fuse_epilogue") : wants("fuse_chain");
-      const ValueId root = fuse && !is_stored(id) && has_epilogue(value) ? take_epilogue(id) : id;
+      const ValueId root = is_stored(id) || !has_epilogue(value) ? id : fuse ? take_epilogue(id) : rounding_of(id);
       store(root);
       anchor_of_[root] = id;
       if (value.kind == ValueKind::convolution && wants("fuse_epilogue")) place_in_output(root);
@@ -254,8 +257,43 @@ class Planner {
   }
 
   void store_behind_views(ValueId id) {
-    id = behind_views(graph_, id);
+    id = behind_views(graph_, behind_widening(graph_, id));
+    if (outputs_.prologues && plan_.from_parameters.contains(id) && lies_narrow(graph_, id)) return;
     if (is_computed(graph_.at(id)) && !is_stored(id) && !is_masked_argument(id)) store(id);
+  }
+
+  // The only value that reads another one, -1: there is none or are several.
+  [[nodiscard]] ValueId only_user(ValueId id) const {
+    ValueId only = -1;
+    for (const ValueId user : users_[static_cast<std::size_t>(id)]) {
+      if (!needed_.contains(user)) continue;
+      if (only >= 0) return -1;
+      only = user;
+    }
+    return std::ranges::find(outputs_.values, id) == outputs_.values.end() ? only : -1;
+  }
+
+  // Between float32 and 16 bits: a part of the load, or of the store, that it stands at.
+  [[nodiscard]] bool is_conversion(ValueId id) const {
+    if (behind_widening(graph_, id) != id) return true;
+    const ValueId user = only_user(id);
+    return user >= 0 && rounds_to_16_bits(graph_, user);
+  }
+
+  // Where nothing else follows an anchor: its result, rounded as it is stored.
+  ValueId rounding_of(ValueId anchor) {
+    ValueId id = anchor;
+    for (;;) {
+      const ValueId user = only_user(id);
+      if (user < 0 || (graph_.at(anchor).kind != ValueKind::product && graph_.shape(user) != graph_.shape(anchor))) return anchor;
+      const bool reshapes = behind_reshapes(graph_, user) != user;
+      if (!reshapes && !rounds_to_16_bits(graph_, user)) return anchor;
+      id = user;
+      if (reshapes) continue;
+      for (ValueId between = id; between != anchor; between = graph_.at(between).operands[0]) in_epilogues_.insert(between);
+      in_epilogues_.insert(anchor);
+      return id;
+    }
   }
 
   // The last pointwise value through which everything that reads the anchor goes, each at the anchor's own position. What lies
@@ -401,7 +439,8 @@ class Planner {
       reached(root, [&](const Reached& at) {
         const Value& value = graph_.at(at.value);
         if (in_attention_.contains(at.value)) return;
-        if (at.value != root && is_computed(value) && !is_stored(at.value) && at.value != stage.anchor) chain = true;
+        if (at.value != root && is_computed(value) && !is_stored(at.value) && at.value != stage.anchor && !is_conversion(at.value))
+          chain = true;
         if (value.kind != ValueKind::reduce || (at.value != root && is_stored(at.value))) return;
         ++reductions;
         if (at.within < 0) rows |= at.dims();
@@ -410,7 +449,8 @@ class Planner {
       for (int d = 0; d < static_cast<int>(graph_.shape(root).size()); ++d)
         if (!stage.has_reductions || (rows >> d & 1) != 0) stage.row_dims.push_back(d);
       // Products and convolutions have a strategy of their own for what follows them.
-      if (stage.anchor >= 0 && stage.anchor != root && !is_contraction(graph_.at(stage.anchor))) chain = true;
+      if (stage.anchor >= 0 && stage.anchor != root && !is_contraction(graph_.at(stage.anchor)) && !is_conversion(stage.anchor))
+        chain = true;
       if (chain) plan_.fused.emplace_back("fuse_chain");
       if (reductions > 0 && (reductions > 1 || graph_.at(root).kind != ValueKind::reduce))
         plan_.fused.emplace_back("fuse_row_passes");
@@ -514,9 +554,10 @@ class Planner {
   }
 
   void make_buffers() {
+    const auto halves = outputs_.halves ? factors_of_16_bits(graph_, needed_) : std::map<ValueId, DType>{};
     for (const ValueId root : stored_) {
       Buffer buffer;
-      buffer.dtype = graph_.dtype(root);
+      buffer.dtype = halves.contains(root) && !output_of_.contains(root) ? halves.at(root) : graph_.dtype(root);
       buffer.shape = graph_.shape(root);
       if (const auto found = output_of_.find(root); found != output_of_.end()) {
         buffer.name = outputs_.specs[found->second]->c_name;

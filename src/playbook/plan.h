@@ -41,6 +41,8 @@ struct Plan {
 struct PlannedOutputs {
   std::vector<ValueId> values;
   std::vector<const TensorSpec*> specs;
+  bool halves = false;    // whether what PyTorch multiplies in 16 bits may lie so in memory between stages
+  bool prologues = true;  // whether a product can read what is computed: copies of CuTe's move what is in memory
   bool may_move = false;  // whether what is moved into an output may be stored there at once, each element at its place
 };
 

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <numeric>
+
+#include <fmt/format.h>
+
+#include "playbook/narrow_weights.h"
 
 namespace kw {
 namespace {
@@ -11,6 +16,7 @@ namespace {
 constexpr VarId kBatchVar = 0;
 constexpr VarId kOuterVar = 1;
 constexpr VarId kInnerVar = 2;
+constexpr VarId kGroupVar = 3;  // of inner positions
 
 struct OperandLeaf {
   std::string pointer;
@@ -20,6 +26,8 @@ struct OperandLeaf {
   bool linear = true;  // in the outer and inner variable
 };
 
+bool reads_in_lanes(DType dtype) { return dtype == DType::f32 || is_16_bit(dtype) || is_small_integer(dtype); }
+
 class OperandWalk {
  public:
   OperandWalk(const Graph& graph, const Emitter& emitter, std::vector<Range> ranges)
@@ -27,6 +35,7 @@ class OperandWalk {
 
   std::vector<OperandLeaf> leaves;
   bool computed = false;
+  std::int64_t group = 0;  // of inner positions, in which what is read is linear where the whole is not; 0: there is none
 
   void visit(ValueId id, const Index& index) {
     const Value& value = graph_.at(id);
@@ -90,7 +99,10 @@ class OperandWalk {
         rest = by_one.rest + Affine::variable(halves.remainder) * by_one.step;
         continue;
       } else {
-        linear_ = linear_ && is_same_quotient(rest, strides[d]);
+        if (!is_same_quotient(rest, strides[d])) {
+          linear_ = false;
+          group = std::gcd(group, strides[d]);
+        }
         ranges_.push_back({0, shape[d] - 1});
         inner[d] = Affine::variable(static_cast<VarId>(ranges_.size()) - 1);
       }
@@ -134,14 +146,34 @@ class OperandWalk {
   bool linear_ = true;
 };
 
-ProductOperand operand_facts(const StageWriter& writer, ValueId value, const Index& index, std::vector<Range> ranges) {
+using IndexOf = std::function<Index(const Affine& batch, const Affine& inner, const Affine& outer)>;
+
+// The order in which vectors read an operand of which something changes from group to group of inner positions.
+PackOrder order_in_groups(const StageWriter& writer, ValueId value, const IndexOf& index, std::vector<Range> ranges,
+                          std::int64_t group) {
+  const std::int64_t depth = ranges[kInnerVar].high + 1;
+  if (group < kMostLanes || group % kMostLanes != 0 || depth % group != 0 || depth == group) return PackOrder::single;
+  ranges[kInnerVar].high = group - 1;
+  ranges.push_back({0, depth / group - 1});
   OperandWalk walk(writer.graph, writer.emitter, ranges);
-  walk.visit(value, index);
+  const Affine batch = ranges[kBatchVar].high > 0 ? Affine::variable(kBatchVar) : Affine(0);
+  walk.visit(value, index(batch, Affine::variable(kGroupVar) * group + Affine::variable(kInnerVar), Affine::variable(kOuterVar)));
+  const bool linear = std::ranges::all_of(walk.leaves, [](const OperandLeaf& leaf) { return leaf.linear; });
+  const auto& largest = *std::ranges::max_element(walk.leaves, {}, &OperandLeaf::elements);
+  if (!linear || !reads_in_lanes(largest.dtype)) return PackOrder::single;
+  return largest.position.coefficient(kInnerVar) == 1 ? PackOrder::turned : PackOrder::single;
+}
+
+ProductOperand operand_facts(const StageWriter& writer, ValueId value, const IndexOf& index_of, std::vector<Range> ranges) {
+  OperandWalk walk(writer.graph, writer.emitter, ranges);
+  const Affine at_batch = ranges[kBatchVar].high > 0 ? Affine::variable(kBatchVar) : Affine(0);
+  walk.visit(value, index_of(at_batch, Affine::variable(kInnerVar), Affine::variable(kOuterVar)));
   ProductOperand operand;
   operand.value = value;
   operand.extent = ranges[kOuterVar].high + 1;
   operand.computed = walk.computed;
   operand.from_parameters = writer.plan.from_parameters.contains(value);
+  operand.narrow = operand.from_parameters && lies_narrow(writer.graph, value);
   if (walk.leaves.empty()) return operand;
   operand.shared = !walk.computed && std::ranges::all_of(walk.leaves, [](const OperandLeaf& leaf) {
     return std::ranges::all_of(leaf.position.terms,
@@ -150,12 +182,16 @@ ProductOperand operand_facts(const StageWriter& writer, ValueId value, const Ind
   const auto& largest = *std::ranges::max_element(walk.leaves, {}, &OperandLeaf::elements);
   const std::int64_t outer = largest.position.coefficient(kOuterVar);
   const std::int64_t inner = largest.position.coefficient(kInnerVar);
-  if (largest.linear && largest.dtype == DType::f32) {
+  if (largest.linear && reads_in_lanes(largest.dtype)) {
     if (outer == 1 && operand.extent > 1) {
       operand.order = PackOrder::along;
     } else if (inner == 1) {
       operand.order = PackOrder::turned;
     }
+  }
+  if (walk.group > 0 && operand.order != PackOrder::along) {
+    const PackOrder in_groups = order_in_groups(writer, value, index_of, ranges, walk.group);
+    if (in_groups != PackOrder::single) operand.order = in_groups, operand.group = walk.group;
   }
   const bool only_loop_variables =
       std::ranges::all_of(largest.position.terms, [](const auto& term) { return term.first <= kInnerVar; });
@@ -183,6 +219,30 @@ double ProductFacts::multiplications() const {
   return static_cast<double>(batches) * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
 }
 
+std::int64_t ProductFacts::group() const {
+  return std::lcm(std::max<std::int64_t>(left.group, 1), std::max<std::int64_t>(right.group, 1));
+}
+
+Affine open_inner_loops(Emitter& emitter, const ProductOperand& operand, std::int64_t depth, const std::string& first,
+                        const std::string& end, const std::string& step, bool vector) {
+  const auto loop = [&](const char* hint, std::int64_t extent, const std::string& from, const std::string& to,
+                        const std::string& by, bool lanes) {
+    const VarId var = emitter.variable(hint, extent, lanes);
+    emitter.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{", emitter.name(var), from, to, by), {var});
+    return Affine::variable(var);
+  };
+  const std::int64_t group = operand.group;
+  if (group == 0) return loop("k", depth, first, end, step, vector);
+  const Affine outer =
+      loop("group", depth / group, fmt::format("({}) / {}", first, group), fmt::format("({}) / {}", end, group), "1", false);
+  return outer * group + loop("k", group, "0", fmt::format("{}", group), step, vector);
+}
+
+void close_inner_loops(Emitter& emitter, const ProductOperand& operand) {
+  emitter.close();
+  if (operand.group > 0) emitter.close();
+}
+
 ProductFacts product_facts(const StageWriter& writer, const Stage& stage, bool swapped) {
   const Graph& graph = writer.graph;
   const Value& product = graph.at(stage.anchor);
@@ -197,12 +257,14 @@ ProductFacts product_facts(const StageWriter& writer, const Stage& stage, bool s
   const auto ranges = [&](std::int64_t outer) {
     return std::vector<Range>{{0, facts.batches - 1}, {0, outer - 1}, {0, facts.depth - 1}};
   };
-  const Affine batch = facts.batches > 1 ? Affine::variable(kBatchVar) : Affine(0);
-  const Affine outer = Affine::variable(kOuterVar);
-  const Affine inner = Affine::variable(kInnerVar);
-  facts.left = operand_facts(writer, product.operands[swapped ? 1 : 0], facts.left_index(batch, outer, inner), ranges(facts.rows));
-  facts.right =
-      operand_facts(writer, product.operands[swapped ? 0 : 1], facts.right_index(batch, inner, outer), ranges(facts.columns));
+  const auto of_left = [&](const Affine& batch, const Affine& inner, const Affine& row) {
+    return facts.left_index(batch, row, inner);
+  };
+  const auto of_right = [&](const Affine& batch, const Affine& inner, const Affine& column) {
+    return facts.right_index(batch, inner, column);
+  };
+  facts.left = operand_facts(writer, product.operands[swapped ? 1 : 0], of_left, ranges(facts.rows));
+  facts.right = operand_facts(writer, product.operands[swapped ? 0 : 1], of_right, ranges(facts.columns));
   if (!swapped) {
     facts.left_band = band_of(graph, product.operands[0]);
     facts.right_band = band_of(graph, product.operands[1]);

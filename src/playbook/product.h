@@ -30,9 +30,11 @@ struct ProductOperand {
   ValueId value = -1;
   std::int64_t extent = 0;  // of its outer dimension
   PackOrder order = PackOrder::single;
+  std::int64_t group = 0;  // the order is that of so many inner positions at a time, as those that share a scale; 0: of all
   std::optional<DirectOperand> direct;
   bool computed = false;         // there is arithmetic between it and memory
   bool from_parameters = false;  // it can be packed once for all calls
+  bool narrow = false;           // ... but is read as it lies in memory, in few bytes
   bool shared = false;           // all batches have the same
 };
 
@@ -54,12 +56,20 @@ struct ProductFacts {
   [[nodiscard]] Index right_index(const Affine& batch, const Affine& inner, const Affine& column) const;
   [[nodiscard]] Index product_index(const Affine& batch, const Affine& row, const Affine& column) const;
   [[nodiscard]] double multiplications() const;
+  // Blocks of the inner dimension are multiples of it.
+  [[nodiscard]] std::int64_t group() const;
 };
 
 ProductFacts product_facts(const StageWriter& writer, const Stage& stage, bool swapped);
 
 // The index of a stage's root that belongs to an index of its product.
 Index root_index(Emitter& emitter, const Graph& graph, const ProductFacts& facts, const Index& product_index, ValueId root);
+
+// Opens loops over the inner positions from `first` to `end` (texts, multiples of the operand's group where it has one), `step` at
+// a time; `vector`: vectors of them. The position, as the operand is read best.
+Affine open_inner_loops(Emitter& emitter, const ProductOperand& operand, std::int64_t depth, const std::string& first,
+                        const std::string& end, const std::string& step, bool vector);
+void close_inner_loops(Emitter& emitter, const ProductOperand& operand);
 
 // Names of local variables in raw text: every $word becomes an identifier that nothing else in the kernel has.
 class LocalNames {

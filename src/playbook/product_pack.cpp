@@ -66,9 +66,9 @@ class PackWriter {
 
   // `edge`: lanes past the operand's end are 0, and nothing is read there.
   void write_vectors(bool edge) {
-    const VarId inner = emitter_.variable("k", text_.depth);
-    const std::string k = emitter_.name(inner);
-    emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {1} + {2}; ++{0}) {{", k, names_.first, names_.steps), {inner});
+    const Affine inner = open_inner_loops(emitter_, text_.operand, text_.depth, names_.first,
+                                          fmt::format("{} + {}", names_.first, names_.steps), "1", false);
+    const std::string k = emitter_.text(inner);
     const VarId outer = emitter_.variable(text_.outer, text_.operand.extent, true);
     const std::string x = emitter_.name(outer);
     emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {1} + {2}; {0} += kw_lanes) {{", x, names_.panel, text_.width),
@@ -80,7 +80,7 @@ class PackWriter {
       emitter_.line(
           fmt::format("const int {} = int(kw_least(kw_most({} - {}, 0), kw_lanes));", emitter_.part, text_.operand.extent, x));
     }
-    const Expr value = emitter_.as_vector(element(Affine::variable(outer), Affine::variable(inner)));
+    const Expr value = emitter_.as_vector(element(Affine::variable(outer), inner));
     const std::string to =
         fmt::format("{} + ({} - {}) * {} + ({} - {})", names_.packed, k, names_.first, text_.width, x, names_.panel);
     if (!edge) {
@@ -93,7 +93,7 @@ class PackWriter {
       emitter_.part.clear();
     }
     emitter_.close();
-    emitter_.close();
+    close_inner_loops(emitter_, text_.operand);
   }
 
   void write_turned() {
@@ -107,14 +107,13 @@ class PackWriter {
     // Narrow panels are turned over in half as many exchanges.
     emitter_.line(fmt::format("constexpr int {} = {} <= kw_lanes / 2 ? kw_lanes / 2 : kw_lanes;", tall, text_.width));
     emitter_.line(fmt::format("const std::int64_t {} = {} + {} / kw_lanes * kw_lanes;", whole, names_.first, names_.steps));
-    const VarId inner = emitter_.variable("k", text_.depth, true);
-    const std::string k = emitter_.name(inner);
-    emitter_.open(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; {0} += kw_lanes) {{", k, names_.first, whole), {inner});
+    const Affine inner = open_inner_loops(emitter_, text_.operand, text_.depth, names_.first, whole, "kw_lanes", true);
+    const std::string k = emitter_.text(inner);
     emitter_.line(fmt::format("kw_vec {}[{}][{}];", block, groups, tall));
     emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", group, groups));
     emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", lane, tall));
     const VarId outer = clamped(fmt::format("{} * kw_lanes + {}", group, lane));
-    const Expr value = emitter_.as_vector(element(Affine::variable(outer), Affine::variable(inner)));
+    const Expr value = emitter_.as_vector(element(Affine::variable(outer), inner));
     emitter_.line(fmt::format("{}[{}][{}] = {};", block, group, lane, value.text));
     emitter_.close();
     emitter_.line(fmt::format("kw_transpose<{}>({}[{}]);", tall, block, group));
@@ -124,8 +123,8 @@ class PackWriter {
         "for (int {0} = 0; {0} < {1}; ++{0}) kw_store_column<{8}>({2} + ({3} - {4} + {5}) * {6} + {0} * kw_lanes, {7}[{0}], {5});",
         group, groups, names_.packed, k, names_.first, lane, text_.width, block, tall));
     emitter_.close();
-    emitter_.close();
-    write_single(whole);
+    close_inner_loops(emitter_, text_.operand);
+    if (text_.operand.group == 0) write_single(whole);
   }
 
   // From an inner position on.

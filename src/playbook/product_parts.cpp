@@ -43,6 +43,7 @@ ProductParts product_parts(StageWriter& writer, const ProductFacts& facts, bool 
     parts.parallel = true;
     parts.of_depth = std::min(2 * threads, facts.depth / kDepthOfPart);
     parts.depth = (facts.depth + parts.of_depth - 1) / parts.of_depth;
+    parts.depth = (parts.depth + facts.group() - 1) / facts.group() * facts.group();
     parts.of_depth = (facts.depth + parts.depth - 1) / parts.depth;
     return parts;
   }

@@ -267,8 +267,11 @@ void PyEmitter::store(const Buffer& buffer, const Index& index, const PyExpr& va
 
 PyExpr PyEmitter::emit_new(ValueId id, const Index& index) {
   const Value& value = graph.at(id);
-  if (const auto found = buffers_.find(id); found != buffers_.end())
-    return load(found->second.name, flatten(index, found->second.shape), found->second.dtype);
+  if (const auto found = buffers_.find(id); found != buffers_.end()) {
+    PyExpr loaded = load(found->second.name, flatten(index, found->second.shape), found->second.dtype);
+    if (is_16_bit(loaded.dtype)) loaded.dtype = value.dtype;
+    return loaded;
+  }
   switch (value.kind) {
     case ValueKind::argument: {
       Affine at;

@@ -1,6 +1,7 @@
 // Parts of stages that are the same in Triton and TileLang.
 #include <algorithm>
 
+#include "playbook/halves.h"
 #include "playbook/loops.h"
 #include "playbook/py_stage.h"
 
@@ -79,19 +80,23 @@ bool PyProduct::in_memory(std::size_t operand) const {
   PyKernel probe = writer_.kernel("probe");
   Index index;
   for (const char* name : {"b", "r", "k"}) index.push_back(Affine::variable(probe.e.position(name, {0, 1 << 20}, kAlongRows)));
-  return probe.e.place_of(value_.operands[operand], index).found;
+  return probe.e.place_of(behind_widening(writer_.graph, value_.operands[operand]), index).found;
 }
 
 void PyProduct::finish_at(PyKernel& kernel, const Index& index, PyExpr sum) {
   PyEmitter& e = kernel.e;
   if (value_.dtype != DType::f32) sum = e.converted(sum, value_.dtype);
   e.provide(stage_.anchor, index, sum);
+  e.provide(stage_.anchor, without_single_positions(index, value_.shape), sum);
   const Shape& from = writer_.graph.shape(stage_.anchor);
   for (const ValueId root : stage_.roots) {
     const Shape& to = writer_.graph.shape(root);
     const Index at = from == to ? index : e.unflatten(PyEmitter::flatten(index, from), to);
     const PyExpr value = e.emit(root, at);
-    e.store(writer_.buffer(root), at, value);
+    // By the product's own positions, of which each block has all, also where the root has no such dimension.
+    Buffer buffer = writer_.buffer(root);
+    buffer.shape = from;
+    e.store(buffer, index, value);
   }
 }
 

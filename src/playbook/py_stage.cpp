@@ -191,6 +191,7 @@ class PyText {
   static Result<Kernel> write(const ProblemDescription& problem, const Graph& graph, const std::vector<ValueId>& outputs,
                               const GpuFacts& gpu, const std::set<std::string>& strategies, PyDialect dialect) {
     PlannedOutputs planned;
+    planned.halves = true;
     planned.values = outputs;
     for (const auto& spec : problem.outputs) planned.specs.push_back(&spec);
     Plan plan = make_plan(graph, planned, gpu_plan_words(strategies, true), std::max(1, gpu.sms / 4));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "playbook/halves.h"
 #include "playbook/reach.h"
 
 namespace kw {
@@ -284,7 +285,8 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::
       return internal_error(fmt::format("the playbook read another shape for output {} than it has", spec.name));
     read.outputs[i] = read.graph.cast(read.outputs[i], spec.dtype);
   }
-  return read;
+  WidenedGraph wide = widened(read.graph, read.outputs);
+  return ReadProblem{std::move(wide.graph), std::move(wide.outputs)};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "playbook/convolution_block.h"
+#include "playbook/narrow_weights.h"
 
 namespace kw {
 namespace {
@@ -34,7 +35,7 @@ class TiledConvolution final : public ConvolutionBlock {
     shares_ = shares > 0 ? shares : shares_of_features(blocks_, rows_);
     declare_constants();
     take_memory();
-    if (!prepacked_) write_weights(emitter_, weights_);
+    if (!prepacked_ && !narrow_) write_weights(emitter_, weights_);
     write_block();
     return convolve_;
   }
@@ -59,6 +60,7 @@ class TiledConvolution final : public ConvolutionBlock {
     writer_.knob("KW_PIXELS", vectors, kTileVectors);
     writer_.require(fmt::format("KW_FEATURES * KW_PIXELS <= {}", registers == 24 ? 28 : 14));
     prepacked_ = convolution_weights_known(writer_, facts_) && writer_.use("prepack_weights");
+    narrow_ = writer_.plan.from_parameters.contains(facts_.weight) && lies_narrow(writer_.graph, facts_.weight);
     claim_fusion();
     decide_parts(patches_ ? vectors * emitter_.lanes : 1);
     if (patches_)
@@ -291,6 +293,8 @@ class TiledConvolution final : public ConvolutionBlock {
     if (prepacked_) {
       weights_ = writer_.prepared("weights_packed", count + " + 16",
                                   [&](Emitter& to, const std::string& name) { write_weights(to, name); });
+    } else if (narrow_) {
+      tile_weights_ = writer_.scratch("weights_tile", "float", constant("tile_weights"), true);
     } else {
       weights_ = writer_.scratch("weights_packed", "float", count);
     }
@@ -305,8 +309,19 @@ class TiledConvolution final : public ConvolutionBlock {
     const VarId group = to.open_loop("group", facts_.groups);
     const VarId first = to.variable("first", facts_.features);
     to.open(fmt::format("for (std::int64_t {0} = 0; {0} < {1}; {0} += KW_FEATURES) {{", to.name(first), facts_.features), {first});
-    to.open(names.say(fmt::format("for (std::int64_t $phase = 0; $phase < {}; ++$phase) {{", parts_of_window_)));
-    const VarId channel = to.open_loop("c", facts_.channels);
+    write_taps(to, names, Affine::variable(group), first, "0", fmt::format("{}", parts_of_window_), "0",
+               fmt::format("{}", facts_.channels));
+    for (int i = 0; i < 3; ++i) to.close();
+  }
+
+  // Of one tile, into `$to`: those of some phases and channels.
+  void write_taps(Emitter& to, LocalNames& names, const Affine& group, VarId first, const std::string& first_phase,
+                  const std::string& last_phase, const std::string& first_channel, const std::string& last_channel) {
+    to.open(names.say(fmt::format("for (std::int64_t $phase = {}; $phase < {}; ++$phase) {{", first_phase, last_phase)));
+    const VarId channel = to.variable("c", facts_.channels);
+    to.open(
+        names.say(fmt::format("for (std::int64_t {0} = {1}; {0} < {2}; ++{0}) {{", to.name(channel), first_channel, last_channel)),
+        {channel});
     to.open(names.say(fmt::format("for (std::int64_t $t = {0}[$phase]; $t < {0}[$phase + 1]; ++$t) {{", constant("phases"))));
     Index window;
     const auto dims = facts_.dims();
@@ -321,10 +336,24 @@ class TiledConvolution final : public ConvolutionBlock {
     to.line(names.say("*$to = 0.0f;"));
     to.line(names.say(fmt::format("if ({} + $r >= {}) continue;", to.name(first), facts_.features)));
     const VarId own = to.define("feature", names.say(fmt::format("{} + $r", to.name(first))), {0, facts_.features - 1});
-    Index index{Affine::variable(group) * facts_.features + Affine::variable(own), Affine::variable(channel)};
+    Index index{group * facts_.features + Affine::variable(own), Affine::variable(channel)};
     index.insert(index.end(), window.begin(), window.end());
     to.line(names.say(fmt::format("*$to = {};", to.emit(facts_.weight, index).text)));
-    for (int i = 0; i < 7; ++i) to.close();
+    for (int i = 0; i < 4; ++i) to.close();
+  }
+
+  // Weights that lie in memory in few bytes become floats tile by tile, in memory of each thread.
+  void unpack_weights(VarId first_feature) override {
+    unpack(first_feature, "0", fmt::format("{}", parts_of_window_), "0", fmt::format("{}", facts_.channels));
+    line(fmt::format("const float* const $weights = {};", tile_weights_));
+  }
+
+  void unpack(VarId first_feature, const std::string& first_phase, const std::string& last_phase, const std::string& first_channel,
+              const std::string& last_channel) {
+    open("{");
+    line(fmt::format("float* $to = {};", tile_weights_));
+    write_taps(emitter_, names_, group_, first_feature, first_phase, last_phase, first_channel, last_channel);
+    emitter_.close();
   }
 
   void write_body() override {
@@ -368,9 +397,14 @@ class TiledConvolution final : public ConvolutionBlock {
                     "  kw_convolution_panel<{0}>($padded + $c * {1}, {2} + $part * {3}, {3}, $channels, {1}, $columns, {4}, $p, "
                     "$pixels, $packed + ($p - $from) * $steps);",
                     panel, plane, constant("taps"), part_taps(), constant("pitch")));
-    const VarId tile = open_tiles();
-    line(fmt::format("const float* const $factors = $weights + ($part * {} + $c) * {} * KW_FEATURES;", facts_.channels,
-                     part_taps()));
+    const VarId tile = narrow_ ? open_features() : open_tiles();
+    if (narrow_) {
+      unpack(tile, "$part", "$part + 1", "$c", "$c + $channels");
+      line(fmt::format("const float* const $factors = {};", tile_weights_));
+    } else {
+      line(fmt::format("const float* const $factors = $weights + ($part * {} + $c) * {} * KW_FEATURES;", facts_.channels,
+                       part_taps()));
+    }
     open(fmt::format("for (std::int64_t $p = $from; $p < $until; $p += {}) {{", panel));
     line(fmt::format("float* const $into = $sums + {} * {} + $p;", emitter_.name(tile), row));
     line(
@@ -500,12 +534,14 @@ class TiledConvolution final : public ConvolutionBlock {
   std::int64_t rows_ = 1;    // channels of a tile, unless a knob has it otherwise
   std::int64_t blocks_ = 1;  // that the whole output is made of, unless a knob has it otherwise
   bool prepacked_ = false;
+  bool narrow_ = false;               // weights lie in memory in few bytes, and stay there
   bool patches_ = false;              // as a product of weights and packed patches
   std::int64_t chain_ = 1;            // channels of a panel
   std::int64_t group_pixels_ = 0;     // that are packed at a time
   std::size_t parted_ = 0;            // dimensions of the window whose positions are parts of their own
   std::int64_t parts_of_window_ = 1;  // whose taps are together; phases have their own
   std::string packed_;
+  std::string tile_weights_;
   bool flat_ = false;  // rows of a block are one line, with what lies between them
   std::string block_;
   std::string sums_;

@@ -142,21 +142,28 @@ void write_dot_rows(StageWriter& writer, const Stage& stage, const ProductFacts&
   };
   // Two vectors at a time, then one, then elements.
   const std::int64_t depth = facts.depth;
-  open(fmt::format("for (std::int64_t $step = 0; $step < {0} / (2 * kw_lanes) * (2 * kw_lanes); $step += 2 * kw_lanes) {{", depth));
-  open("for (int $half = 0; $half < 2; ++$half) {");
-  const VarId inner = emitter.define("k", names.say("$step + $half * kw_lanes"), {0, depth - 1}, true);
-  const Expr vector =
-      emitter.as_vector(emitter.emit(facts.right.value, facts.right_index(outer.batch, Affine::variable(inner), 0)));
+  const std::int64_t group = facts.left.group;
+  Affine inner;
+  if (group > 0) {
+    inner = open_inner_loops(emitter, facts.left, depth, "0", fmt::format("{}", depth), "kw_lanes", true);
+    line(fmt::format("const std::int64_t $half = ({}) / kw_lanes % 2;", emitter.text(inner)));
+  } else {
+    open(fmt::format("for (std::int64_t $step = 0; $step < {0} / (2 * kw_lanes) * (2 * kw_lanes); $step += 2 * kw_lanes) {{",
+                     depth));
+    open("for (int $half = 0; $half < 2; ++$half) {");
+    inner = Affine::variable(emitter.define("k", names.say("$step + $half * kw_lanes"), {0, depth - 1}, true));
+  }
+  const Expr vector = emitter.as_vector(emitter.emit(facts.right.value, facts.right_index(outer.batch, inner, 0)));
   line(fmt::format("const kw_vec $factors = {};", vector.text));
   open("for (int $r = 0; $r < KW_ROWS; ++$r) {");
   const VarId row = row_here();
-  const Expr matrix = emitter.as_vector(
-      emitter.emit(facts.left.value, facts.left_index(outer.batch, Affine::variable(row), Affine::variable(inner))));
+  const Expr matrix =
+      emitter.as_vector(emitter.emit(facts.left.value, facts.left_index(outer.batch, Affine::variable(row), inner)));
   line(fmt::format("$sums[$r][$half] += {} * $factors;", matrix.text));
   for (int i = 0; i < 3; ++i) emitter.close();
   open("for (int $r = 0; $r < KW_ROWS; ++$r) {");
   line("$totals[$r] = kw_sum($sums[$r][0] + $sums[$r][1]);");
-  if (depth % (2 * kMostLanes) != 0) {
+  if (group == 0 && depth % (2 * kMostLanes) != 0) {
     const VarId rest_row = row_here();
     const VarId rest = emitter.variable("k", depth);
     open(fmt::format("for (std::int64_t {0} = {1} / (2 * kw_lanes) * (2 * kw_lanes); {0} < {1}; ++{0}) {{", emitter.name(rest),

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "playbook/loops.h"
 #include "playbook/product.h"
 #include "playbook/product_pack.h"
 #include "playbook/product_parts.h"
@@ -66,8 +67,8 @@ class DenseProduct {
 
     skip_zeros_ = writer_.wants("skip_zero_triangle") && facts_.rows > 16 && facts_.depth > 16 &&
                   (facts_.left_band || facts_.right_band || facts_.result_band);
-    right_prepacked_ = !skip_zeros_ && facts_.right.from_parameters && writer_.use("prepack_weights");
-    left_prepacked_ = !skip_zeros_ && !right_prepacked_ && facts_.left.from_parameters && writer_.use("prepack_weights");
+    right_prepacked_ = !skip_zeros_ && worth_prepacking(facts_.right) && writer_.use("prepack_weights");
+    left_prepacked_ = !skip_zeros_ && !right_prepacked_ && worth_prepacking(facts_.left) && writer_.use("prepack_weights");
     left_packed_ = !left_prepacked_ && (skip_zeros_ || !facts_.left.direct || writer_.wants("pack_left"));
     const bool right_readable = facts_.right.direct && facts_.right.direct->outer == 1;
     right_packed_ = !right_prepacked_ && (skip_zeros_ || !right_readable || writer_.wants("pack_right"));
@@ -90,6 +91,7 @@ class DenseProduct {
     blocks_ = longest > kLongestBlock;
     if (blocks_ && writer_.use("cache_tile_depth"))
       depth_limit_ = writer_.knob("KW_KC", tile_registers(writer_.machine) == 32 ? 384 : kLongestBlock, {128, 192, 256, 384, 512});
+    memory_depth_ = facts_.group() > 1 ? fmt::format("({} + {})", depth_limit_, facts_.group()) : depth_limit_;
     decide_place();
     row_limit_ = fmt::format("{}", std::min(facts_.rows, kMostBlockRows));
     if (left_packed_ && facts_.rows > kWorthRowBlocks && writer_.use("cache_tile_rows"))
@@ -97,6 +99,12 @@ class DenseProduct {
     if (left_prepacked_)
       row_limit_ = fmt::format(
           "{}", std::clamp<std::int64_t>(lines_in_cache(0.4, longest), kWorthRowBlocks, std::max(facts_.rows, kWorthRowBlocks)));
+  }
+
+  // Weights in few bytes become floats panel by panel, while the panel is in cache. Where that takes one element after the other,
+  // all of them become floats once.
+  [[nodiscard]] bool worth_prepacking(const ProductOperand& operand) const {
+    return operand.from_parameters && !(operand.narrow && vector_packs_ && operand.order != PackOrder::single);
   }
 
   // Whether sums are kept in the output's own memory: where it has a place for each of them. The last columns, where vectors would
@@ -119,8 +127,10 @@ class DenseProduct {
     to.line(names.say("constexpr std::int64_t $tile_columns = KW_NR * kw_lanes;"));
     to.line(fmt::format("constexpr std::int64_t {} = ({} + {} - 1) / ({});", blocks, parts_.split ? parts_.depth : facts_.depth,
                         depth_limit_, depth_limit_));
-    to.line(names.say(fmt::format("constexpr std::int64_t $block_depth = ({} + {} - 1) / {};",
-                                  parts_.split ? parts_.depth : facts_.depth, blocks, blocks)));
+    const std::string even = fmt::format("({} + {} - 1) / {}", parts_.split ? parts_.depth : facts_.depth, blocks, blocks);
+    const std::int64_t group = facts_.group();
+    to.line(names.say(fmt::format("constexpr std::int64_t $block_depth = {};",
+                                  group == 1 ? even : fmt::format("({} + {} - 1) / {} * {}", even, group, group, group))));
   }
 
   std::string padded_rows() const { return fmt::format("(({} + KW_MR - 1) / KW_MR * KW_MR)", facts_.rows); }
@@ -165,12 +175,13 @@ class DenseProduct {
 
   void take_memory() {
     if (left_packed_)
-      left_memory_ = writer_.scratch("packed_left", "float", fmt::format("{} * ({} + KW_MR) + 64", depth_limit_, row_limit_), true);
+      left_memory_ =
+          writer_.scratch("packed_left", "float", fmt::format("{} * ({} + KW_MR) + 64", memory_depth_, row_limit_), true);
     if (right_packed_ || right_edge_)
       right_memory_ =
           writer_.scratch("packed_right", "float",
-                          right_packed_ ? fmt::format("{} * ({} + KW_NR * kw_lanes) + 64", depth_limit_, block_columns())
-                                        : fmt::format("{} * KW_NR * kw_lanes + 64", depth_limit_),
+                          right_packed_ ? fmt::format("{} * ({} + KW_NR * kw_lanes) + 64", memory_depth_, block_columns())
+                                        : fmt::format("{} * KW_NR * kw_lanes + 64", memory_depth_),
                           !parts_.shared);
     if (in_place_)
       sums_memory_ = writer_.buffer(stage_.roots[0]).name;
@@ -263,7 +274,9 @@ class DenseProduct {
 
   void finish_element(const Index& index, const std::string& text, bool vector) {
     const DType dtype = writer_.graph.dtype(facts_.product);
-    emitter_.provide(facts_.product, index, emitter_.named("sum", names_.say(text), dtype, vector, index));
+    const Expr sum = emitter_.named("sum", names_.say(text), dtype, vector, index);
+    emitter_.provide(facts_.product, index, sum);
+    emitter_.provide(facts_.product, without_single_positions(index, writer_.graph.shape(facts_.product)), sum);
     for (const ValueId root : stage_.roots) {
       const Index at = root_index(emitter_, writer_.graph, facts_, index, root);
       emitter_.store(writer_.buffer(root), at, emitter_.emit(root, at));
@@ -563,6 +576,7 @@ class DenseProduct {
   bool blocks_ = false;        // several blocks of the inner dimension: sums are kept in memory between them
   ProductParts parts_;
   std::string depth_limit_;
+  std::string memory_depth_;  // with what a block has more where groups stay whole
   std::string row_limit_;
   std::string left_memory_;
   std::string right_memory_;

@@ -59,9 +59,9 @@ class TileLangProduct : PyProduct {
     }
     kernel_.threads = fmt::format("({} // {}) * ({} // {})", bm_, tm_, bn_, tn_);
     kernel_.claim("shared_tile");
-    if (stage_.roots[0] != stage_.anchor) kernel_.claim("fuse_tile_epilogue");
+    if (writer_.wants("fuse_tile_epilogue") && stage_.roots[0] != stage_.anchor) kernel_.claim("fuse_tile_epilogue");
     for (const std::size_t operand : {0U, 1U})
-      if (!in_memory(operand)) kernel_.claim("fuse_tile_prologue");
+      if (writer_.wants("fuse_tile_prologue") && !in_memory(operand)) kernel_.claim("fuse_tile_prologue");
   }
 
   // A tile of an operand: elements that are next to each other by threads that are; zeros outside.

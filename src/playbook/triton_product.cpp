@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "playbook/halves.h"
 #include "playbook/py_stage.h"
 
 namespace kw {
@@ -36,11 +37,11 @@ class TritonProduct : PyProduct {
 
  private:
   void choose() {
-    const DType left = writer_.graph.dtype(value_.operands[0]);
-    const bool half = left == DType::f16 || left == DType::bf16;
+    const DType factors = factor_type(writer_.graph, stage_.anchor);
+    const bool half = is_16_bit(factors);
     const bool tuned = writer_.wants("shared_tile");
     tensor_ = writer_.wants("tensor_core") && tuned && (half || writer_.gpu.precision == "tf32");
-    factor_ = !tensor_ || !half ? "" : left == DType::f16 ? ".to(tl.float16)" : ".to(tl.bfloat16)";
+    factor_ = !tensor_ || !half ? "" : factors == DType::f16 ? ".to(tl.float16)" : ".to(tl.bfloat16)";
     precision_ = tensor_ && !half ? "tf32" : "ieee";
     const auto side = [&](std::int64_t extent, std::int64_t most) {
       return std::clamp<std::int64_t>(next_power_of_two(extent), 16, most);
@@ -80,8 +81,8 @@ class TritonProduct : PyProduct {
       kernel_.knob("KW_SPLIT", 4, {2, 4, 8, 16});
       kernel_.claim("split_k");
     }
-    if (!split_ && stage_.roots[0] != stage_.anchor) kernel_.claim("fuse_tile_epilogue");
-    if (!direct) kernel_.claim("fuse_tile_prologue");
+    if (writer_.wants("fuse_tile_epilogue") && !split_ && stage_.roots[0] != stage_.anchor) kernel_.claim("fuse_tile_epilogue");
+    if (writer_.wants("fuse_tile_prologue") && (!direct)) kernel_.claim("fuse_tile_prologue");
   }
 
   // Which block this program does: columns of blocks in groups of rows, so that operands are found in the cache again.
@@ -117,7 +118,7 @@ class TritonProduct : PyProduct {
     const auto factor = [&](const char* name, ValueId id, const Index& at, const std::string& shape, const std::string& mask) {
       PyExpr value = e_.emit(id, at);
       // What is computed of nothing may be more than nothing: only loads alone are zero outside.
-      const bool zero = e_.place_of(id, at).found;
+      const bool zero = e_.place_of(behind_widening(writer_.graph, id), at).found;
       std::string text = fmt::format("tl.broadcast_to({}, {})", value.text, shape);
       if (!zero) text = fmt::format("tl.where({}, {}, 0.0)", mask, text);
       e_.line(fmt::format("{} = ({}){}", name, text, factor_));
@@ -150,7 +151,7 @@ class TritonProduct : PyProduct {
     kernel.e.line(fmt::format("sums += tl.load({} + part * {} + i, mask=(i < {}), other=0)", partial_, count, count));
     kernel.e.close();
     finish_at(kernel, kernel.e.unflatten(Affine::variable(at), value_.shape), {"sums", DType::f32, true, kernel.e.depth()});
-    if (stage_.roots[0] != stage_.anchor) kernel.claim("fuse_tile_epilogue");
+    if (writer_.wants("fuse_tile_epilogue") && stage_.roots[0] != stage_.anchor) kernel.claim("fuse_tile_epilogue");
     return writer_.finish(kernel);
   }
 

@@ -68,6 +68,7 @@ struct Value {
   std::vector<DimMap> map{};            // view: one for each dimension of the operand
   std::vector<WindowDim> window{};      // window: one for each dimension; convolution: one for each behind the channels
   std::int64_t groups = 1;              // convolution: of channels, each with its own weights
+  DType factors = DType::f32;           // product of float32: the type that PyTorch has its factors in, which may be 16 bits
   std::vector<std::int64_t> before{};   // pad: one for each dimension
   std::vector<std::int64_t> strides{};  // argument
   std::string name{};                   // argument, scalar: its c_name
@@ -126,6 +127,8 @@ class Graph {
 };
 
 inline bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+// Integers that a float has all of.
+inline bool is_small_integer(DType dtype) { return dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i16; }
 
 // What a value shows, views and reshapes apart.
 inline ValueId behind_views(const Graph& graph, ValueId id) {

@@ -127,26 +127,102 @@ KW_DEVICE float kw_max(kw_vec x) { return kw_maximum(kw_maximum(x.v[0], x.v[1]),
 // piece: min needs: vec minimum
 KW_DEVICE float kw_min(kw_vec x) { return kw_minimum(kw_minimum(x.v[0], x.v[1]), kw_minimum(x.v[2], x.v[3])); }
 
-// piece: wide needs: device halves
-// A number of 16 bits as a float.
-KW_DEVICE float kw_wide(kw_f16 x) { return __half2float(*reinterpret_cast<const __half*>(&x)); }
-KW_DEVICE float kw_wide(kw_bf16 x) { return __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(&x)); }
-
-// piece: f16_of needs: device halves
-KW_DEVICE kw_f16 kw_f16_of(float x) {
-  const __half half = __float2half_rn(x);
-  return *reinterpret_cast<const kw_f16*>(&half);
-}
-
-// piece: bf16_of needs: device halves
-KW_DEVICE kw_bf16 kw_bf16_of(float x) {
-  const __nv_bfloat16 half = __float2bfloat16_rn(x);
-  return *reinterpret_cast<const kw_bf16*>(&half);
-}
-
-// piece: halves needs:
-#include <cuda_bf16.h>
+// piece: f16 needs: device
 #include <cuda_fp16.h>
+using kw_f16 = __half;
+
+// piece: bf16 needs: device
+#include <cuda_bf16.h>
+using kw_bf16 = __nv_bfloat16;
+
+// piece: f16_wide needs: f16
+KW_DEVICE float kw_f16_wide(kw_f16 x) { return __half2float(x); }
+
+// piece: bf16_wide needs: bf16
+KW_DEVICE float kw_bf16_wide(kw_bf16 x) { return __bfloat162float(x); }
+
+// piece: f16_of needs: f16
+KW_DEVICE kw_f16 kw_f16_of(float x) { return __float2half_rn(x); }
+
+// piece: bf16_of needs: bf16
+KW_DEVICE kw_bf16 kw_bf16_of(float x) { return __float2bfloat16_rn(x); }
+
+// piece: narrow_lanes needs: vec
+// Four numbers of another type that stand side by side, at a multiple of their size, or apart; each becomes a float by itself.
+#define KW_NARROW_LANES(type, widened)                               \
+  struct alignas(kw_lanes * sizeof(type)) kw_four_##type {           \
+    type v[kw_lanes];                                                \
+  };                                                                 \
+  KW_DEVICE kw_vec kw_load(const type* from) {                       \
+    const kw_four_##type four = *reinterpret_cast<const kw_four_##type*>(from); \
+    kw_vec made;                                                     \
+    for (int i = 0; i < kw_lanes; ++i) made.v[i] = widened(four.v[i]); \
+    return made;                                                     \
+  }                                                                  \
+  KW_DEVICE kw_vec kw_gather(const type* from, int stride) {         \
+    kw_vec made;                                                     \
+    for (int i = 0; i < kw_lanes; ++i) made.v[i] = widened(from[i * stride]); \
+    return made;                                                     \
+  }
+#define KW_NARROW_STORES(type, rounded)                              \
+  KW_DEVICE void kw_store(type* to, kw_vec x) {                      \
+    kw_four_##type four;                                             \
+    for (int i = 0; i < kw_lanes; ++i) four.v[i] = rounded(x.v[i]);  \
+    *reinterpret_cast<kw_four_##type*>(to) = four;                   \
+  }                                                                  \
+  KW_DEVICE void kw_scatter(type* to, kw_vec x) {                    \
+    for (int i = 0; i < kw_lanes; ++i) to[i] = rounded(x.v[i]);      \
+  }
+
+// piece: load_f16 needs: narrow_lanes f16_wide f16_of
+KW_NARROW_LANES(kw_f16, kw_f16_wide)
+KW_NARROW_STORES(kw_f16, kw_f16_of)
+
+// piece: gather_f16 needs: load_f16
+
+// piece: store_f16 needs: load_f16
+
+// piece: scatter_f16 needs: load_f16
+
+// piece: rounded_f16 needs: vec f16_wide f16_of
+KW_DEVICE kw_vec kw_rounded_f16(kw_vec x) {
+  for (int i = 0; i < kw_lanes; ++i) x.v[i] = kw_f16_wide(kw_f16_of(x.v[i]));
+  return x;
+}
+
+// piece: load_bf16 needs: narrow_lanes bf16_wide bf16_of
+KW_NARROW_LANES(kw_bf16, kw_bf16_wide)
+KW_NARROW_STORES(kw_bf16, kw_bf16_of)
+
+// piece: gather_bf16 needs: load_bf16
+
+// piece: store_bf16 needs: load_bf16
+
+// piece: scatter_bf16 needs: load_bf16
+
+// piece: rounded_bf16 needs: vec bf16_wide bf16_of
+KW_DEVICE kw_vec kw_rounded_bf16(kw_vec x) {
+  for (int i = 0; i < kw_lanes; ++i) x.v[i] = kw_bf16_wide(kw_bf16_of(x.v[i]));
+  return x;
+}
+
+// piece: load_i8 needs: narrow_lanes
+using kw_i8 = std::int8_t;
+KW_NARROW_LANES(kw_i8, float)
+
+// piece: gather_i8 needs: load_i8
+
+// piece: load_u8 needs: narrow_lanes
+using kw_u8 = std::uint8_t;
+KW_NARROW_LANES(kw_u8, float)
+
+// piece: gather_u8 needs: load_u8
+
+// piece: load_i16 needs: narrow_lanes
+using kw_i16 = std::int16_t;
+KW_NARROW_LANES(kw_i16, float)
+
+// piece: gather_i16 needs: load_i16
 
 // piece: pick needs: vec
 // Lane i is the element at[i] of what starts at from + i * across.

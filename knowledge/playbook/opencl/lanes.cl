@@ -31,6 +31,94 @@ KW_DEVICE kw_vec kw_gather(const __global float* from, long stride) {
   return KW_PASTE(vload, KW_LANES)(0, lane);
 }
 
+// piece: load_f16 needs: vec
+KW_DEVICE kw_vec kw_load(const __global kw_f16* from) {
+  return KW_PASTE(vload_half, KW_LANES)(0, (const __global half*)from);
+}
+
+// piece: gather_f16 needs: vec
+KW_DEVICE kw_vec kw_gather(const __global kw_f16* from, long stride) {
+  float lane[KW_LANES];
+  for (int i = 0; i < KW_LANES; ++i) lane[i] = kw_to_float(from[i * stride]);
+  return KW_PASTE(vload, KW_LANES)(0, lane);
+}
+
+// piece: store_f16 needs: vec
+KW_DEVICE void kw_store(__global kw_f16* to, kw_vec x) {
+  KW_PASTE(KW_PASTE(vstore_half, KW_LANES), _rte)(x, 0, (__global half*)to);
+}
+
+// piece: rounded_f16 needs: vec
+KW_DEVICE kw_vec kw_rounded_f16(kw_vec x) {
+  ushort bits[KW_LANES];
+  KW_PASTE(KW_PASTE(vstore_half, KW_LANES), _rte)(x, 0, (__private half*)bits);
+  return KW_PASTE(vload_half, KW_LANES)(0, (const __private half*)bits);
+}
+
+// piece: load_bf16 needs: vec
+// The upper half of a float.
+KW_DEVICE kw_vec kw_load(const __global kw_bf16* from) {
+  const KW_PASTE(ushort, KW_LANES) bits = KW_PASTE(vload, KW_LANES)(0, (const __global ushort*)from);
+  return KW_PASTE(as_float, KW_LANES)(KW_PASTE(convert_uint, KW_LANES)(bits) << 16);
+}
+
+// piece: gather_bf16 needs: vec
+KW_DEVICE kw_vec kw_gather(const __global kw_bf16* from, long stride) {
+  float lane[KW_LANES];
+  for (int i = 0; i < KW_LANES; ++i) lane[i] = kw_to_float(from[i * stride]);
+  return KW_PASTE(vload, KW_LANES)(0, lane);
+}
+
+// piece: rounded_bf16 needs: vec
+// To nearest, ties to even; a NaN stays one.
+KW_DEVICE kw_vec kw_rounded_bf16(kw_vec x) {
+  const KW_PASTE(uint, KW_LANES) bits = KW_PASTE(as_uint, KW_LANES)(x);
+  const KW_PASTE(uint, KW_LANES) rounded = isnan(x) ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u);
+  return KW_PASTE(as_float, KW_LANES)(rounded & 0xffff0000u);
+}
+
+// piece: store_bf16 needs: vec rounded_bf16
+KW_DEVICE void kw_store(__global kw_bf16* to, kw_vec x) {
+  const KW_PASTE(uint, KW_LANES) bits = KW_PASTE(as_uint, KW_LANES)(kw_rounded_bf16(x)) >> 16;
+  KW_PASTE(vstore, KW_LANES)(KW_PASTE(convert_ushort, KW_LANES)(bits), 0, (__global ushort*)to);
+}
+
+// piece: load_i8 needs: vec
+KW_DEVICE kw_vec kw_load(const __global char* from) {
+  return KW_PASTE(convert_float, KW_LANES)(KW_PASTE(vload, KW_LANES)(0, from));
+}
+
+// piece: gather_i8 needs: vec
+KW_DEVICE kw_vec kw_gather(const __global char* from, long stride) {
+  float lane[KW_LANES];
+  for (int i = 0; i < KW_LANES; ++i) lane[i] = from[i * stride];
+  return KW_PASTE(vload, KW_LANES)(0, lane);
+}
+
+// piece: load_u8 needs: vec
+KW_DEVICE kw_vec kw_load(const __global uchar* from) {
+  return KW_PASTE(convert_float, KW_LANES)(KW_PASTE(vload, KW_LANES)(0, from));
+}
+
+// piece: gather_u8 needs: vec
+KW_DEVICE kw_vec kw_gather(const __global uchar* from, long stride) {
+  float lane[KW_LANES];
+  for (int i = 0; i < KW_LANES; ++i) lane[i] = from[i * stride];
+  return KW_PASTE(vload, KW_LANES)(0, lane);
+}
+
+// piece: load_i16 needs: vec
+KW_DEVICE kw_vec kw_load(const __global short* from) {
+  return KW_PASTE(convert_float, KW_LANES)(KW_PASTE(vload, KW_LANES)(0, from));
+}
+
+// piece: gather_i16 needs: vec
+KW_DEVICE kw_vec kw_gather(const __global short* from, long stride) {
+  float lane[KW_LANES];
+  for (int i = 0; i < KW_LANES; ++i) lane[i] = from[i * stride];
+  return KW_PASTE(vload, KW_LANES)(0, lane);
+}
+
 // piece: pick needs: vec
 // Lane i is the element at[i] of what starts at from + i * across.
 KW_DEVICE kw_vec kw_pick(const __global float* from, const __global long* at, long stride, long across) {
