@@ -401,8 +401,8 @@ Result<MachineLock> lock_machine(const MeasureOptions& options) {
 
 // Loads a baseline and compares with it.
 Result<std::optional<RunFailure>> time_against(Timer& timer, KernelSubject& kernel, const Candidate& candidate,
-                                               const std::string& name, const ProblemDescription& problem, const TimingSets& sets, OracleClient& oracle,
-                                               const MeasureOptions& options) {
+                                               const std::string& name, const ProblemDescription& problem, const TimingSets& sets,
+                                               OracleClient& oracle, const MeasureOptions& options) {
   if (options.progress) options.progress(fmt::format("loading the baseline: {}", name));
   KW_TRY(const auto baseline, OracleSubject::make(oracle, problem.file, sets, name, options.threads, options.gpu));
   KW_TRY(const MachineLock lock, lock_machine(options));
