@@ -100,7 +100,8 @@ class Blank:
         _library_out_of_reach(os.path.realpath(told["library"]), writes)
 
     def put_in_place(self):
-        torch.set_num_threads(torch.get_num_threads())  # what it asks of the BLAS, it has asked
+        torch.set_num_threads(torch.get_num_threads())  # what it asks of the BLAS and of the processor, it has asked
+        torch.backends.cpu.get_cpu_capability()
         where = _LIBC.mmap(self._address, self._bytes, mmap.PROT_READ | mmap.PROT_EXEC, mmap.MAP_PRIVATE | _FIXED, self._file, 0)
         if where != self._address:
             raise MemoryError("PyTorch's kernels could not be taken away")

@@ -21,7 +21,7 @@ namespace kw {
 namespace {
 
 // Part of the copy's name: another rule is another copy.
-constexpr int kRule = 2;
+constexpr int kRule = 3;
 #if defined(__x86_64__)
 constexpr char kTrap = '\xcc';
 #else
@@ -35,16 +35,74 @@ constexpr std::array<std::string_view, 13> kPlain{"_",           "aoti_", "MKL_S
                                                   "cpuinfo_",    "clog_", "uv_",      "nvtx",      "frame_dum", "register_t",
                                                   "deregister_t"};
 // What allocates, copies, fills, views and answers questions, by how a name within at::native begins.
-constexpr std::array<std::string_view, 66> kHarmless{
-    "empty",         "zeros",       "zero_",     "ones",        "full",        "new_",       "arange",          "compute_arange",
-    "scalar_ten",    "fill",        "copy",      "direct_copy", "reduced_flo", "float_bflo", "bfloat16_copy",   "conj_kernel",
-    "clone",         "contiguous",  "resize",    "_resize",     "maybe_",      "set_",       "checkSetStorage", "view",
-    "reshape",       "_reshape",    "unflatten", "flatten",     "expand",      "broadcast",  "slice",           "select",
-    "narrow",        "transpose",   "swap",      "moveaxis",    "movedim",     "permute",    "_permute",        "squeeze",
-    "unsqueeze",     "infer",       "diagonal",  "as_strided",  "checkAsStr",  "checkInBou", "alias",           "detach",
-    "lift",          "is_",         "resolve_",  "_conj",       "_adjoint",    "adjoint",    "_to_copy",        "_unsafe_view",
-    "_local_scalar", "check_",      "unbind",    "split",       "chunk",       "item",       "DispatchStub",    "clear_computation",
-    "tensor_split",  "_reinterpret"};
+constexpr std::array<std::string_view, 68> kHarmless{"empty",
+                                                     "zeros",
+                                                     "zero_",
+                                                     "ones",
+                                                     "full",
+                                                     "new_",
+                                                     "arange",
+                                                     "compute_arange",
+                                                     "scalar_ten",
+                                                     "fill",
+                                                     "copy",
+                                                     "direct_copy",
+                                                     "reduced_flo",
+                                                     "float_bflo",
+                                                     "bfloat16_copy",
+                                                     "conj_kernel",
+                                                     "clone",
+                                                     "contiguous",
+                                                     "resize",
+                                                     "_resize",
+                                                     "maybe_",
+                                                     "set_",
+                                                     "checkSetStorage",
+                                                     "view",
+                                                     "reshape",
+                                                     "_reshape",
+                                                     "unflatten",
+                                                     "flatten",
+                                                     "expand",
+                                                     "broadcast",
+                                                     "slice",
+                                                     "select",
+                                                     "narrow",
+                                                     "transpose",
+                                                     "swap",
+                                                     "moveaxis",
+                                                     "movedim",
+                                                     "permute",
+                                                     "_permute",
+                                                     "squeeze",
+                                                     "unsqueeze",
+                                                     "infer",
+                                                     "diagonal",
+                                                     "as_strided",
+                                                     "checkAsStr",
+                                                     "checkInBou",
+                                                     "alias",
+                                                     "detach",
+                                                     "lift",
+                                                     "is_",
+                                                     "resolve_",
+                                                     "_conj",
+                                                     "_adjoint",
+                                                     "adjoint",
+                                                     "_to_copy",
+                                                     "_unsafe_view",
+                                                     "_local_scalar",
+                                                     "check_",
+                                                     "unbind",
+                                                     "split",
+                                                     "chunk",
+                                                     "item",
+                                                     "DispatchStub",
+                                                     "clear_computation",
+                                                     "tensor_split",
+                                                     "_reinterpret",
+                                                     "compute_cpu",
+                                                     "_matmul_impl"};
 constexpr std::array<std::string_view, 9> kHarmlessWhole{"t", "to", "mT", "mH", "real", "imag", "unfold", "matrix_H", "pin_memory"};
 // Conversions that copies between types go through.
 constexpr std::array<std::string_view, 3> kConversions{"Float16", "fbgemmHas", "fbgemmIs"};
