@@ -15,12 +15,12 @@ using std::chrono::milliseconds;
 using testing::fill;
 using testing::values_of;
 
-constexpr milliseconds kLong{30000};
-constexpr std::size_t kX = 0, kOut = 1;
+constexpr milliseconds kDevicePatience{30000};
+constexpr std::size_t kDeviceX = 0, kDeviceOut = 1;
 constexpr int kElements = 19;
 
 // The last element is written by the first call alone; from the sixth call on nothing can be launched.
-constexpr const char* kKernel = R"(
+constexpr const char* kDeviceKernel = R"(
 #include "problem.h"
 __global__ void twice(const float* x, float* out, int n) {
   if (threadIdx.x < n) out[threadIdx.x] = 2 * x[threadIdx.x];
@@ -43,7 +43,7 @@ BuiltForDevice built_for(const std::string& runtime, int cc_minor) {
   BuiltForDevice built;
   built.options.mode = testing::sandbox_mode();
   built.options.device = vgpu::PresentGpu{0, "a GPU", runtime, 8, cc_minor, 1, 0, 0, 1 << 20};
-  auto outcome = compile_cuda_c(built.problem, {"mine.cu", kKernel, {}}, built.folder.path(), built.options);
+  auto outcome = compile_cuda_c(built.problem, {"mine.cu", kDeviceKernel, {}}, built.folder.path(), built.options);
   EXPECT_TRUE(outcome.ok()) << (outcome.ok() ? "" : outcome.error().message);
   if (outcome.ok()) built.outcome = *outcome;
   return built;
@@ -62,13 +62,13 @@ TEST(Device, CallsAreTimedByEventsOnFreshTensors) {
   options.slots = options.out_slots = 2;
   options.device = SessionDevice{*built.options.device, 4096};
   Session session = std::move(Session::create(built.problem, *built.outcome.kernel, options)).value();
-  for (const int slot : {0, 1}) fill(session, kX, slot, std::vector<float>(kElements, static_cast<float>(slot + 3)));
-  const auto launched = session.launch(kLong);
+  for (const int slot : {0, 1}) fill(session, kDeviceX, slot, std::vector<float>(kElements, static_cast<float>(slot + 3)));
+  const auto launched = session.launch(kDevicePatience);
   ASSERT_TRUE(launched.ok() && launched->ok()) << (launched.ok() ? launched->failure.diagnosis.summary : launched.error().message);
-  ASSERT_TRUE(session.prepare(kLong)->ok());
+  ASSERT_TRUE(session.prepare(kDevicePatience)->ok());
 
   const int slots[] = {0, 1};
-  const auto called = session.call(slots, slots, false, kLong);
+  const auto called = session.call(slots, slots, false, kDevicePatience);
   ASSERT_TRUE(called.ok() && called->ok()) << (called.ok() ? called->failure.diagnosis.summary : called.error().message);
   ASSERT_EQ(called->value->seconds.size(), 2U);
   EXPECT_EQ(called->value->late_seconds.size(), 2U);
@@ -78,20 +78,20 @@ TEST(Device, CallsAreTimedByEventsOnFreshTensors) {
     EXPECT_LT(seconds, called->value->outside_seconds);
   }
   bool broken = false;
-  const auto first = values_of<float>(*session.output(kOut, 0, broken));
-  const auto second = values_of<float>(*session.output(kOut, 1, broken));
+  const auto first = values_of<float>(*session.output(kDeviceOut, 0, broken));
+  const auto second = values_of<float>(*session.output(kDeviceOut, 1, broken));
   EXPECT_FALSE(broken);
   EXPECT_EQ(first, std::vector<float>(kElements, 6.0F));
   EXPECT_EQ(second.front(), 8.0F) << "another set of inputs";
   EXPECT_TRUE(std::isnan(second.back())) << "what the call before wrote is still there";
 
-  const auto burst = session.burst(3, kLong);
+  const auto burst = session.burst(3, kDevicePatience);
   ASSERT_TRUE(burst.ok() && burst->ok());
   ASSERT_EQ(burst->value->seconds.size(), 1U) << "one time for all";
   EXPECT_EQ(burst->value->gpu->error, 0);
   EXPECT_LT(burst->value->seconds.front(), burst->value->outside_seconds);
 
-  const auto refused = session.call(slots, slots, false, kLong);
+  const auto refused = session.call(slots, slots, false, kDevicePatience);
   ASSERT_TRUE(refused.ok() && refused->ok());
   EXPECT_EQ(refused->value->gpu->error_name, "cudaErrorInvalidConfiguration");
 }

@@ -112,7 +112,7 @@ ProblemDescription quantised(std::int64_t rows, DType dtype) {
   return problem;
 }
 
-Kernel kernel_of(const ProblemDescription& problem, const std::vector<std::string>& strategies) {
+Kernel narrow_kernel(const ProblemDescription& problem, const std::vector<std::string>& strategies) {
   auto playbook = Playbook::read(problem, {.threads = 2});
   EXPECT_TRUE(playbook) << playbook.error().message;
   auto kernel = playbook.value().write(strategies);
@@ -123,21 +123,22 @@ Kernel kernel_of(const ProblemDescription& problem, const std::vector<std::strin
 TEST(NarrowWeights, NoCopyInFloatsIsPrepared) {
   const std::vector<std::string> wanted{"register_tile", "prepack_weights", "fuse_prologue", "explicit_vectors", "fold_batch_norm"};
   for (const DType dtype : {DType::i8, DType::u8, DType::f16, DType::bf16}) {
-    const Kernel kernel = kernel_of(quantised(64, dtype), wanted);
+    const Kernel kernel = narrow_kernel(quantised(64, dtype), wanted);
     EXPECT_EQ(kernel.source.find("kw_prepare"), std::string::npos) << torch_name(dtype);
     EXPECT_NE(kernel.source.find("kw_load(w + "), std::string::npos) << torch_name(dtype) << " is read in vectors\n"
                                                                      << kernel.source;
   }
-  EXPECT_NE(kernel_of(quantised(64, DType::f32), wanted).source.find("kw_prepare"), std::string::npos);
+  EXPECT_NE(narrow_kernel(quantised(64, DType::f32), wanted).source.find("kw_prepare"), std::string::npos);
 }
 
 TEST(NarrowWeights, NothingIsStoredInFloatsWhereNoPrologueIsWanted) {
-  const Kernel kernel = kernel_of(quantised(64, DType::i8), {"register_tile", "explicit_vectors"});
+  const Kernel kernel = narrow_kernel(quantised(64, DType::i8), {"register_tile", "explicit_vectors"});
   EXPECT_EQ(kernel.source.find("scratch0"), std::string::npos) << kernel.source;
 }
 
 TEST(NarrowWeights, AVectorReadsTheBytes) {
-  const Kernel kernel = kernel_of(quantised(1, DType::i8), {"dot_rows", "register_tile", "prepack_weights", "explicit_vectors"});
+  const Kernel kernel =
+      narrow_kernel(quantised(1, DType::i8), {"dot_rows", "register_tile", "prepack_weights", "explicit_vectors"});
   EXPECT_NE(std::ranges::find(kernel.claims, "dot_rows"), kernel.claims.end());
   EXPECT_EQ(kernel.source.find("kw_prepare"), std::string::npos);
   EXPECT_NE(kernel.source.find("kw_load(w + "), std::string::npos);
