@@ -20,7 +20,7 @@ namespace kw {
 namespace {
 
 // Changes whenever verdicts or timings may.
-constexpr std::string_view kEvaluatorVersion = "12";
+constexpr std::string_view kEvaluatorVersion = "13";
 // Where a kernel is clearly faster or slower, this share of its speedup is as close as a run has to know it.
 constexpr double kToldEnough = 0.04;
 // How much longer a virtual GPU takes to confirm a kernel than timing it against one baseline would.
