@@ -85,8 +85,9 @@ class DrawnConstants(TorchDispatchMode):
         if self._is_own:
             return result
         unwritten = function._schema.name.partition("::")[2] in _UNWRITTEN
+        makes = not any(each.alias_info is not None for each in function._schema.returns)  # a view of unwritten memory is as unwritten
         for each in result if isinstance(result, (tuple, list)) else (result,):
-            if isinstance(each, torch.Tensor):
+            if makes and isinstance(each, torch.Tensor):
                 (self._unwritten.add if unwritten else self._unwritten.discard)(_memory(each))
         if function._schema.is_mutable:
             given = [*args, *(kwargs.get(each.name) for each in function._schema.arguments[len(args):])]
@@ -117,7 +118,7 @@ class DrawnConstants(TorchDispatchMode):
             return
         known = self._watched.setdefault(memory, [])
         if not any(_place(each) == _place(tensor) for _kind, each in known):
-            known.append((kind, tensor.detach()))
+            known.append((kind, self._apart(torch.Tensor.detach, tensor)))
         if memory not in self._unwritten:
             self._replace_in(memory)
 

@@ -71,6 +71,18 @@ def test_filling_a_parameter_again_gives_the_same_values(make):
         assert torch.equal(mine, given)
 
 
+def test_what_memory_holds_before_it_is_written_is_no_constant():
+    size = 9_000_000  # so much comes from the system, as zeros
+
+    def written_at_once():
+        model = nn.Module()
+        model.weight, model.bias = nn.Parameter(torch.ones(size)), nn.Parameter(torch.zeros(size))
+        return model
+
+    for mine, given in zip(built(written_at_once).state_dict().values(), built(lambda: nn.LayerNorm(size)).state_dict().values()):
+        assert torch.equal(mine, given)
+
+
 def test_other_names_orders_and_ways_to_make_them():
     given, mine = built(Normal), built(by_hand)
     assert torch.equal(mine.s1, given.first.weight) and torch.equal(mine.b1[0], given.first.bias)
