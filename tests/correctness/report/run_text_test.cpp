@@ -247,7 +247,7 @@ TEST(RunText, TheLedgerIsATable) {
             "strategy          zone     class    predicted  measured  95%            n  failed\n"
             "explicit_vectors  compute  product      2.00x     1.84x  1.70 to 2.01  12       1\n"
             "prefetch_ahead    memory                1.10x         -  -              0       2\n");
-  EXPECT_EQ(ledger_text({}, kNoPaint), "the ledger is empty: every run adds to it\n");
+  EXPECT_TRUE(ledger_text({}, kNoPaint).starts_with("the ledger is empty: a search (kernelwright optimize) fills it"));
 }
 
 LiveState live() {
