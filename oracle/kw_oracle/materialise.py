@@ -10,14 +10,13 @@ import torch
 
 from kw_oracle.distributions import STAGES, vary, without_subnormals
 from kw_oracle.errors import OracleError
-from kw_oracle.loading import load_problem
 from kw_oracle.precision import eager_in
+from kw_oracle.prepared import LastPrepared, Prepared
 from kw_oracle.protocol import encode
 from kw_oracle.storage import make_folder, write_tensors, write_text
 from kw_oracle.subject import Subject, blocks
 from kw_oracle.tensors import Arguments, copy_of
 from kw_oracle.ties import Choices
-from kw_oracle.weights import install_fresh, known_weights
 
 PRECISIONS = ("float32", "tf32", "bf16", "fp16")
 _PICKS = "the output depends on which of several equal values is picked"
@@ -133,49 +132,46 @@ def _flushed(subject: Subject, outcome: Outcome) -> dict[str, torch.Tensor]:
     return found
 
 
-def _write_files(folder, files: dict[str, dict[str, torch.Tensor]]) -> None:
+def _write_files(folder, files: dict[str, dict[str, torch.Tensor]], prepared: Prepared) -> None:
     """Two at a time; all of them or none."""
     paths = {folder / f"{name}.safetensors": tensors for name, tensors in files.items()}
+    weights = folder / "weights.safetensors"
     with ThreadPoolExecutor(max_workers=2) as pool:
         writing = [pool.submit(write_tensors, path, tensors) for path, tensors in paths.items()]
+        writing.append(pool.submit(prepared.write_weights, weights))
     try:
         for each in writing:
             each.result()
     except OracleError:
-        for path in paths:
+        for path in (*paths, weights):
             path.unlink(missing_ok=True)
         raise
 
 
-def materialise(order: Order, progress) -> dict:
+def materialise(order: Order, progress, last: LastPrepared | None = None) -> dict:
     start = time.monotonic()
-    problem = load_problem(order.problem)
     folder = make_folder(order.folder)
-    subject = Subject(problem, order.weights_seed, drawn_constants=order.weights == "seeded")
-    weights_used, notes, known = order.weights, [], []
-    if order.weights == "fresh":
-        weights_used, notes = install_fresh(subject, order.weights_seed)
-    elif order.weights == "seeded":
-        known = known_weights(subject, order.weights_seed)
+    prepared = (last or LastPrepared()).get(order.problem, order.weights, order.weights_seed)
+    subject, problem, notes = prepared.subject, prepared.subject.problem, list(prepared.notes)
     given = subject.inputs(order.seed)
     progress(f"computing the reference for '{order.distribution}' inputs")
     outcome, used = _tamed(subject, given, order.distribution, order.seed)
     eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
     notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
 
-    files = {"inputs": outcome.inputs.tensors(), "weights": subject.state(), "reference": outcome.reference, "eager": eager}
+    files = {"inputs": outcome.inputs.tensors(), "reference": outcome.reference, "eager": eager}
     ties = outcome.choices.ties(outcome.reference, order.precision)
     flushed = _flushed(subject, outcome) if used.startswith("subnormal") else {}
-    _write_files(folder, files | ({"ties": ties} if ties else {}) | ({"flushed": flushed} if flushed else {}))
+    _write_files(folder, files | ({"ties": ties} if ties else {}) | ({"flushed": flushed} if flushed else {}), prepared)
     nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
     described = {
         "problem": str(problem.path), "source_hash": problem.source_hash, "torch": str(torch.__version__),
         "seed": order.seed, "distribution": order.distribution, "distribution_used": used, "weights": order.weights,
-        "weights_used": weights_used, "known_weights": known, "weights_seed": order.weights_seed, "precision": order.precision,
+        "weights_used": prepared.used, "known_weights": prepared.known, "weights_seed": order.weights_seed, "precision": order.precision,
         "scalars": {name: value + 0 for name, value in outcome.inputs.scalars().items()},
         "nonfinite": nonfinite, "ties": bool(ties), "flushed": bool(flushed), "notes": notes, "eager_seconds": outcome.eager_seconds,
     }
     write_text(folder / "set.json", encode(described) + "\n")
     seconds = time.monotonic() - start
-    return {"notes": notes, "distribution_used": used, "weights_used": weights_used, "nonfinite": nonfinite,
+    return {"notes": notes, "distribution_used": used, "weights_used": prepared.used, "nonfinite": nonfinite,
             "seconds": round(seconds, 6)}

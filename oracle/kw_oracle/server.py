@@ -20,6 +20,7 @@ from kw_oracle.fits import check_fits
 from kw_oracle.loading import forget_problems, fresh_environment
 from kw_oracle.materialise import PRECISIONS, Order, materialise
 from kw_oracle.nearby import nearby_noise
+from kw_oracle.prepared import LastPrepared
 from kw_oracle.protocol import encode, field, parse_request, seed_field
 from kw_oracle.reducing import reduce
 from kw_oracle.scaling import scale
@@ -38,6 +39,7 @@ class Server:
     def __init__(self, answers):
         self.answers_ = answers
         self.baselines_ = Baselines()
+        self.prepared_ = LastPrepared()
         self.threads_ = torch.get_num_threads()
         self.operations_ = {
             "hello": self.hello,
@@ -75,7 +77,7 @@ class Server:
         except BaseException as error:  # noqa: BLE001: the client gets an answer to every request
             self.fail(request_id, "internal", f"{type(error).__name__}: {one_line(error)}", "this is a fault of the oracle")
         finally:
-            forget_problems(keep=self.baselines_.modules())
+            forget_problems(keep=self.baselines_.modules() | self.prepared_.modules())
 
     def fail(self, request_id, kind: str, message: str, hint: str) -> None:
         self.send(id=request_id, ok=False, error={"kind": kind, "message": message, "hint": hint})
@@ -130,13 +132,14 @@ class Server:
             folder=field(request, "folder", str),
             precision=field(request, "precision", str, "float32", PRECISIONS),
         )
-        return materialise(order, progress)
+        return materialise(order, progress, self.prepared_)
 
     def nearby(self, request: dict, progress) -> dict:
         return nearby_noise(fitting(request), field(request, "folder", str),
                             field(request, "precision", str, "float32", PRECISIONS), progress)
 
     def baseline_load(self, request: dict, progress) -> dict:
+        self.prepared_.forget()  # its memory: a baseline has its own
         folders = field(request, "folders", list)
         if not folders or not all(isinstance(folder, str) for folder in folders):
             raise bad_request("the field 'folders' has to be a list of one or more folders that materialise wrote")

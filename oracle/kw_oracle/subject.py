@@ -17,6 +17,8 @@ TO_SINGLE = {torch.float64: torch.float32, torch.complex128: torch.complex64}
 TO_BF16 = {torch.float32: torch.bfloat16, torch.float64: torch.bfloat16}
 TO_FP16 = {torch.float32: torch.float16, torch.float64: torch.float16}
 
+_MOST_KEPT = 1 << 30  # bytes of weights in float64 that wait for the next reference
+
 _FRESH = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default)
 
 
@@ -47,6 +49,7 @@ class Subject:
         self.problem = problem
         self.model = build_model(problem, weights_seed, drawn_constants)
         self.entries = entries_of(problem, self.model)
+        self.doubles_: dict[str, tuple] = {}
 
     def inputs(self, seed: int) -> Arguments:
         given = call_get_inputs(self.problem, seed)
@@ -76,7 +79,7 @@ class Subject:
         """forward() with its types replaced: weights, inputs, defaults and, with `inner`, those that it names itself."""
         own = self.state()
         default = torch.get_default_dtype()
-        self.install({name: converted(tensor, types) for name, tensor in own.items()})
+        self.install(self._in_double(own) if types is TO_DOUBLE else {name: converted(tensor, types) for name, tensor in own.items()})
         torch.set_default_dtype(types.get(default, default))
         try:
             with Retyped(types) if inner else contextlib.nullcontext():
@@ -84,6 +87,21 @@ class Subject:
         finally:
             torch.set_default_dtype(default)
             self.install(own)
+
+    def _in_double(self, own: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Converted once for all references, as long as nothing writes to a tensor or to what was made of it."""
+        def mark(tensor):
+            return tensor.data_ptr(), tensor._version
+
+        result, kept, most = {}, {}, _MOST_KEPT
+        for name, tensor in own.items():
+            source, double, written = self.doubles_.get(name, (None, None, None))
+            result[name] = double if source == mark(tensor) and written == double._version else converted(tensor, TO_DOUBLE)
+            most -= result[name].nbytes
+            if most >= 0:
+                kept[name] = (mark(tensor), result[name], result[name]._version)
+        self.doubles_ = kept
+        return result
 
     def reference(self, inputs: Arguments) -> tuple[dict[str, torch.Tensor], str]:
         """The outputs in float64 and, where that could not be had, a note that says so."""

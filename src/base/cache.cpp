@@ -63,7 +63,8 @@ double bytes_below(const fs::path& folder) {
     if (entry.is_directory(gone) && !entry.is_symlink(gone))
       total += bytes_below(entry.path());
     else if (const auto size = entry.file_size(gone); !gone)
-      total += static_cast<double>(size);
+      // A draw's sets share the file of their weights.
+      total += static_cast<double>(size) / static_cast<double>(std::max<std::uintmax_t>(1, entry.hard_link_count(gone)));
   }
   return total;
 }

@@ -28,8 +28,9 @@ def exported(kw, folder, name, form, *more):
     out = folder / (f"{name}_{form}.py" if form == "kernelbench" else f"{name}_{form}")
     made = kw("export", run, "--as", form, "--out", out, "--name", f"kw_{name}", "--json", *more)
     assert made.status == PASSED, made
-    standing = made.json.pop("against_pytorch")
-    assert made.json == {"run": run, "kernel": 0, "as": form, "name": f"kw_{name}", "out": str(out)}
+    said = made.json
+    standing = said.pop("against_pytorch")
+    assert said == {"run": run, "kernel": 0, "as": form, "name": f"kw_{name}", "out": str(out)}
     assert standing["standing"] == "faster" and "2.00x the speed of eager" in standing["words"]
     return out
 
