@@ -55,11 +55,18 @@ def everything(pieces):
     return "\n".join(lines) + "\n"
 
 
+def problem_types():
+    """What problem.h, which every kernel begins with, has before the problem's own tensors."""
+    writer = (ROOT / "src/dsl/problem_header.cpp").read_text(encoding="utf-8")
+    found = re.search(r'kTypes = R"\(#pragma once\n(.*?)\)";', writer, re.DOTALL)
+    assert found and "struct kw_bf16" in found[1], "the types of problem.h were not found"
+    return found[1]
+
+
 def includes(pieces):
     body = "".join(text for _, text in pieces.values())
     standard = sorted(set(re.findall(r"^#include <(\w+)>$", body, re.MULTILINE)))
-    # problem.h, which every kernel begins with, has these two.
-    return "".join(f"#include <{name}>\n" for name in ["cstddef", "cstdint", *standard]) + pieces["intrinsics"][1]
+    return problem_types() + "".join(f"#include <{name}>\n" for name in standard) + pieces["intrinsics"][1]
 
 
 def compile_text(command, text, tmp_path):
