@@ -68,7 +68,7 @@ class Guest:
         extensions.import_only(self._python["extensions"])
         if self._python["blank"]:
             faulthandler.register(signal.SIGTRAP, chain=True)
-            self._blank = Blank(self._python["blank"], writes=self._python["triton"])
+            self._blank = Blank(self._python["blank"], own=os.path.dirname(self._python["extensions"]), writes=self._python["triton"])
         if not self._python["allow_torch"]:
             sys.addaudithook(self._no_way_around_pytorch())
         self._is_own = own_operators(self._python["extensions"])
@@ -109,7 +109,7 @@ class Guest:
                 self._taken_away = True
                 take_away(self._forbid, self._python["movement_is_work"], self._is_own)
                 if self._blank is not None:
-                    self._blank.put_in_place()
+                    self._blank.put_in_place(self._python["extensions"])
         try:  # what a module packs at its first call belongs to the weights that it had then
             self._model = copy.deepcopy(self._pristine)
         except Exception:  # noqa: BLE001: it holds what cannot be copied

@@ -55,6 +55,8 @@ void show_packages(sandbox::Spec& box, const fs::path& environment, bool allow_t
 
 }  // namespace
 
+std::vector<std::string> packages_of_candidates() { return {kPackages.begin(), kPackages.end()}; }
+
 Result<sandbox::Spec> python_box(const PythonBuild& build, const std::string& gpu_library, PythonLife life) {
   KW_TRY(const std::string python, oracle_python());
   KW_TRY(const fs::path root, install_root());

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "dsl/python_box.h"
+
 namespace kw {
 namespace {
 
@@ -31,7 +33,8 @@ Json blank_section(const PythonBuild& build) {
   return {{"library", build.blank->library.string()},
           {"code", build.blank->code.string()},
           {"address", build.blank->address},
-          {"bytes", build.blank->bytes}};
+          {"bytes", build.blank->bytes},
+          {"packages", packages_of_candidates()}};
 }
 
 }  // namespace
