@@ -95,6 +95,7 @@ Places places() {
         if (is_leftover(set)) found.leftovers.push_back(set);
     }
   for (const auto& headers : folders_in(cache_home() / "headers")) add("headers", headers.filename().string(), headers);
+  for (const auto& copy : folders_in(cache_home() / "torch-without-kernels")) add("torch", copy.filename().string(), copy);
   if (std::error_code code; fs::is_directory(cache_home() / "inductor", code))
     add("compiled", "inductor", cache_home() / "inductor");
   return found;
@@ -180,6 +181,8 @@ CacheSweep shrink_cache(double most_bytes, bool keep_newest) {
   }
   return sweep;
 }
+
+void remove_cached(const fs::path& folder) { remove_unused(folder); }
 
 Result<CacheWorkFolder> CacheWorkFolder::make_in(const fs::path& parent) {
   for (int attempt = 0;; ++attempt) {

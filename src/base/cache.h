@@ -17,9 +17,10 @@ enum class Missing { make, leave };
 // Nothing where the folder is not there, or the file system has no locks. Its time of use is now.
 CacheLease use_cached(const fs::path& folder, Missing missing);
 
-// One folder that goes or stays whole: a draw of tensors, headers compiled beforehand, or all that torch.compile has made.
+// One folder that goes or stays whole: a draw of tensors, headers compiled beforehand, all that torch.compile has made, or a copy
+// of PyTorch's code without its kernels.
 struct CacheEntry {
-  std::string kind;  // tensors, headers, compiled
+  std::string kind;  // tensors, headers, compiled, torch
   std::string name;  // of tensors the problem's folder
   fs::path path;
   double bytes = 0;
@@ -43,6 +44,9 @@ struct CacheSweep {
 // Removes entries, used longest ago first, until what is left fits; and what processes that were killed left half made. The newest
 // draw of tensors stays where `keep_newest`: it is most likely wanted next.
 CacheSweep shrink_cache(double most_bytes, bool keep_newest = true);
+
+// Removes one entry; nothing where a running process uses it.
+void remove_cached(const fs::path& folder);
 
 // A folder to make something in that is then moved into place beside it. Left behind by a process that was killed, it is removed by
 // the next that looks; until this object goes, it is not.

@@ -268,18 +268,31 @@ Result<std::optional<BlankTorch>> blank_torch() {
   constexpr std::uint64_t kPage = 4096;
   if (!segment || segment->p_vaddr % kPage != segment->p_offset % kPage) return none;
   const std::uint64_t lead = segment->p_vaddr % kPage;
-  BlankTorch blank{library, "", segment->p_vaddr - lead, segment->p_filesz + lead};
-  const std::string key =
-      sha256(fmt::format("{} {} {} {}.{}", kRule, library.string(), about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec));
+  BlankTorch blank{library, "", segment->p_vaddr - lead, segment->p_filesz + lead, {}};
   const fs::path folder = cache_home() / "torch-without-kernels";
-  blank.code = folder / key.substr(0, 24);
+  const std::string of_library = key_of(library.string()).substr(0, 12) + "-";
+  const fs::path place = folder / (of_library + key_of(std::to_string(kRule), std::to_string(about.st_size),
+                                                       std::to_string(about.st_mtim.tv_sec), std::to_string(about.st_mtim.tv_nsec))
+                                                    .substr(0, 24));
+  blank.held = use_cached(place, Missing::leave);
+  blank.code = place / "code";
   std::error_code ignored;
-  if (fs::file_size(blank.code, ignored) == blank.bytes && !ignored) return std::optional(blank);
-  const auto table = symbol_table(file, *header);
-  auto code = file.at(segment->p_offset - lead, blank.bytes);
-  if (!table || !code) return none;
-  KW_CHECK(make_folders(folder));
-  KW_CHECK(write_file_atomically(blank.code, without_kernels(std::move(*code), blank.address, *table)));
+  if (fs::file_size(blank.code, ignored) != blank.bytes || ignored) {
+    const auto table = symbol_table(file, *header);
+    auto code = file.at(segment->p_offset - lead, blank.bytes);
+    if (!table || !code) return none;
+    blank.held = nullptr;
+    KW_CHECK(make_folders(folder));
+    for (const auto& other : entries_of(folder))  // of the library as it was before, or by another rule
+      if (other.path() != place && other.path().filename().string().starts_with(of_library)) remove_cached(other.path());
+    KW_TRY(const CacheWorkFolder work, CacheWorkFolder::make_in(folder));
+    const fs::path made = work.path() / "copy";
+    KW_CHECK(make_folders(made));
+    KW_CHECK(write_file_atomically(made / "code", without_kernels(std::move(*code), blank.address, *table)));
+    fs::rename(made, place, ignored);
+    if (ignored && !fs::exists(blank.code)) return internal_error("cannot write " + place.string());
+    blank.held = use_cached(place, Missing::leave);
+  }
   blank.code = fs::canonical(blank.code, ignored);
   return std::optional(blank);
 }

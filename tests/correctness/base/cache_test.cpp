@@ -85,6 +85,27 @@ TEST_F(CacheTest, HeadersAndCompiledGraphsCountToo) {
   EXPECT_TRUE(fs::exists(machine) && fs::exists(model)) << "what took minutes to make, or was downloaded, stays";
 }
 
+TEST_F(CacheTest, CopiesOfPyTorchsCodeCountAndGo) {
+  const fs::path older = home_.cache() / "torch-without-kernels" / "a-1", newer = home_.cache() / "torch-without-kernels" / "b-2";
+  for (const fs::path& copy : {older, newer}) {
+    ASSERT_TRUE(make_folders(copy).ok());
+    ASSERT_TRUE(write_file_atomically(copy / "code", std::string(300, 'x')).ok());
+  }
+  fs::last_write_time(older, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_EQ(cache_entries().size(), 2U);
+  EXPECT_EQ(cache_entries()[0].kind, "torch");
+  EXPECT_EQ(cache_entries()[0].bytes, 300);
+  EXPECT_EQ(shrink_cache(400).left_bytes, 300);
+  EXPECT_FALSE(fs::exists(older));
+  {
+    const CacheLease lease = use_cached(newer, Missing::leave);
+    remove_cached(newer);
+    EXPECT_TRUE(fs::exists(newer));
+  }
+  shrink_cache(0, false);
+  EXPECT_FALSE(fs::exists(newer));
+}
+
 TEST_F(CacheTest, WhatWasLeftHalfMadeGoesUnlessItIsBeingMade) {
   const fs::path whole = draw("a-1/1-float32", 1);
   const fs::path left = whole / ".making.abcdef", headers = home_.cache() / "headers" / ".making.123456",

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "support/temp_home.h"
 
 namespace kw {
 namespace {
@@ -33,14 +34,39 @@ TEST(TorchBlank, NamesThatAreCutOffAreRead) {
     is_kernel_of_torch(broken);
 }
 
+TEST(TorchBlank, ACopyIsAnEntryOfTheCacheAndReplacesThatOfTheLibraryAsItWas) {
+  const testing::TempHome home(testing::CacheIs::own);
+  fs::path before;
+  {
+    const auto blank = blank_torch();
+    ASSERT_TRUE(blank.ok());
+    if (!*blank) GTEST_SKIP() << "PyTorch's library has no table of symbols";
+    before = (*blank)->code.parent_path();
+    ASSERT_EQ(cache_entries().size(), 1U);
+    EXPECT_TRUE(cache_entries()[0].in_use);
+    shrink_cache(0, false);
+    EXPECT_TRUE(fs::exists((*blank)->code)) << "whoever is about to map it has it";
+  }
+  const std::string name = before.filename().string();
+  const fs::path older = before.parent_path() / (name.substr(0, name.find('-')) + "-before");
+  const fs::path of_another = before.parent_path() / "another-1";
+  fs::rename(before, older);
+  ASSERT_TRUE(make_folders(of_another).ok());
+  const auto blank = blank_torch();
+  ASSERT_TRUE(blank.ok() && *blank);
+  EXPECT_EQ((*blank)->code.parent_path(), before);
+  EXPECT_FALSE(fs::exists(older));
+  EXPECT_TRUE(fs::exists(of_another));
+}
+
 TEST(TorchBlank, AProcessThatMapsPyTorchsOwnCodeIsNotAsItWasMade) {
   auto folder = TempFolder::make();
   ASSERT_TRUE(folder);
   const fs::path code = folder->path() / "code";
   ASSERT_TRUE(write_file_atomically(code, "x"));
   const std::string self = fs::read_symlink("/proc/self/exe").string();
-  EXPECT_NE(executable_objection(::getpid(), {self, code, 0, 1}).find("PyTorch's own kernels"), std::string::npos);
-  EXPECT_FALSE(executable_objection(::getpid(), {code, code, 0, 1}).empty());  // the copy is nowhere
+  EXPECT_NE(executable_objection(::getpid(), {self, code, 0, 1, {}}).find("PyTorch's own kernels"), std::string::npos);
+  EXPECT_FALSE(executable_objection(::getpid(), {code, code, 0, 1, {}}).empty());  // the copy is nowhere
 }
 
 }  // namespace
