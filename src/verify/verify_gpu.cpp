@@ -371,7 +371,7 @@ class GpuVerifier {
     return sat;
   }
 
-  Verification finished() { return {std::move(record_), draw_, std::move(counted_)}; }
+  Verification finished() { return {std::move(record_), draw_, std::move(counted_), {}}; }
 
   Candidate& candidate_;
   const ProblemDescription& problem_;
