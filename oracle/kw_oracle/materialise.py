@@ -15,7 +15,7 @@ from kw_oracle.prepared import LastPrepared, Prepared
 from kw_oracle.protocol import encode
 from kw_oracle.storage import make_folder, write_tensors, write_text
 from kw_oracle.subject import Subject, blocks
-from kw_oracle.tensors import Arguments, copy_of
+from kw_oracle.tensors import Arguments, all_laid_out_as, copy_of, laid_out_as
 from kw_oracle.ties import Choices
 
 PRECISIONS = ("float32", "tf32", "bf16", "fp16")
@@ -159,9 +159,12 @@ def materialise(order: Order, progress, last: LastPrepared | None = None) -> dic
     eager, note = eager_in(order.precision, subject, outcome.inputs, outcome.own)
     notes += outcome.notes + ([note] if note else []) + _integer_notes(outcome.reference, eager)
 
-    files = {"inputs": outcome.inputs.tensors(), "reference": outcome.reference, "eager": eager}
+    # What is compared element by element lies as eager's own output does.
+    files = {"inputs": outcome.inputs.tensors(), "reference": all_laid_out_as(outcome.reference, outcome.own),
+             "eager": all_laid_out_as(eager, outcome.own)}
     ties = outcome.choices.ties(outcome.reference, order.precision)
-    flushed = _flushed(subject, outcome) if used.startswith("subnormal") else {}
+    ties.update({f"{name}.lines": laid_out_as(ties[f"{name}.lines"], out) for name, out in outcome.own.items() if f"{name}.lines" in ties})
+    flushed = all_laid_out_as(_flushed(subject, outcome) if used.startswith("subnormal") else {}, outcome.own)
     _write_files(folder, files | ({"ties": ties} if ties else {}) | ({"flushed": flushed} if flushed else {}), prepared)
     nonfinite = 0.0 if outcome.is_finite else outcome.nonfinite_share()
     described = {

@@ -12,7 +12,7 @@ from kw_oracle.precision import eager_in
 from kw_oracle.storage import write_tensors
 from kw_oracle.stored_set import stored_inputs, stored_subject
 from kw_oracle.subject import blocks
-from kw_oracle.tensors import copy_of
+from kw_oracle.tensors import all_laid_out_as, copy_of
 
 _ROUNDS = 6
 
@@ -31,6 +31,7 @@ def nearby_noise(file: str, folder: str, precision: str, progress) -> dict:
     progress("looking at eager's error on inputs next to these")
     weights = {name: tensor.clone() for name, tensor in subject.state().items()}
     noise: dict[str, torch.Tensor] = {}
+    layouts: dict[str, torch.Tensor] = {}
     rounds = 0
     for number in range(_ROUNDS):
         inputs = redraw_nearby(given, number)
@@ -42,9 +43,10 @@ def nearby_noise(file: str, folder: str, precision: str, progress) -> dict:
         except OracleError:  # a forward() that checks its inputs
             continue
         rounds += 1
+        layouts = layouts or own
         for name, out in eager.items():
             if out.is_floating_point() and out.shape == reference[name].shape:
                 most = noise.setdefault(name, torch.zeros(out.shape, dtype=torch.float64))
                 _grow(most, out.contiguous(), reference[name].contiguous())
-    write_tensors(path / "nearby.safetensors", noise)
+    write_tensors(path / "nearby.safetensors", all_laid_out_as(noise, layouts))
     return {"rounds": rounds}

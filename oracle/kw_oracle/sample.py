@@ -50,6 +50,13 @@ def _drawn(number: int, given: torch.Tensor, low: float, high: float) -> torch.T
     return with_memory(memory, given)
 
 
+def _in_memory(values: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """With the dimensions in the order in which they lie in the output's memory."""
+    if own.is_contiguous():
+        return values
+    return values.permute(sorted(range(own.dim()), key=lambda dim: -own.stride(dim)))
+
+
 def _tolerance(expected: torch.Tensor, noisy: torch.Tensor, precision: str) -> torch.Tensor:
     rows = expected.reshape(-1, expected.shape[-1] if expected.dim() else 1)
     noise = (noisy.double().reshape(rows.shape) - rows).abs().amax(1, keepdim=True)
@@ -86,7 +93,8 @@ def sample(file: str, precision: str, progress) -> dict:
     reference, note = subject.reference(inputs)
     if note:
         return {"why_not": note}
-    noisy, _ = eager_in(precision, subject, inputs, subject.run(inputs))
+    own = subject.run(inputs)
+    noisy, _ = eager_in(precision, subject, inputs, own)
     if not all(bool(out.isfinite().all()) for out in [*reference.values(), *noisy.values()] if out.is_floating_point()):
         return {"why_not": "the outputs for inputs from a formula are not finite"}
-    return {"ranges": ranges, "outputs": [_elements(out, noisy[name], precision) for name, out in reference.items()]}
+    return {"ranges": ranges, "outputs": [_elements(_in_memory(out, own[name]), _in_memory(noisy[name], own[name]), precision) for name, out in reference.items()]}

@@ -49,6 +49,26 @@ def in_shared_memory(tensor: torch.Tensor) -> torch.Tensor:
     return with_memory(shared.copy_(memory), tensor)
 
 
+_MEMORY_FORMATS = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
+def in_memory_format(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor contiguous or in channels_last, the formats that modules hand on to each other; a copy where it is in neither."""
+    has_one = tensor.dim() in _MEMORY_FORMATS and tensor.is_contiguous(memory_format=_MEMORY_FORMATS[tensor.dim()])
+    return tensor if has_one else tensor.contiguous()
+
+
+def laid_out_as(tensor: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """The values with the strides of `like`, which is dense; a tensor of another shape as it is."""
+    if tensor.shape != like.shape or tensor.stride() == like.stride():
+        return tensor
+    return torch.empty_strided(like.shape, like.stride(), dtype=tensor.dtype).copy_(tensor)
+
+
+def all_laid_out_as(tensors: dict[str, torch.Tensor], like: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: laid_out_as(tensor, like[name]) if name in like else tensor for name, tensor in tensors.items()}
+
+
 def bytes_of(tensor: torch.Tensor) -> int:
     return min(tensor.numel(), span_of(tensor.shape, tensor.stride())) * tensor.element_size()
 
@@ -159,7 +179,8 @@ def flatten_inputs(problem: Problem, model: torch.nn.Module, given: list, state_
 
 
 def flatten_outputs(problem: Problem, result, taken: set) -> dict[str, torch.Tensor]:
-    """The output tensors in order, contiguous, under names that are not in `taken`; None among them is left out."""
+    """The output tensors in order, under names that are not in `taken`; None among them is left out. They keep their memory
+    format: channels_last stays so, everything else is contiguous."""
     outputs = {}
     for path, leaf in pytree.tree_flatten_with_path(result)[0]:
         steps = [_step(key) for key in path]
@@ -174,7 +195,7 @@ def flatten_outputs(problem: Problem, result, taken: set) -> dict[str, torch.Ten
         leaf = leaf.detach()
         while name in taken:
             name = "output." + name
-        outputs[name] = leaf if leaf.is_contiguous() else leaf.contiguous()
+        outputs[name] = in_memory_format(leaf)
     if not outputs:
         raise bad_problem(f"{problem.path}: forward() returned no tensor", "return what it computes")
     return outputs

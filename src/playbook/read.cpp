@@ -9,6 +9,7 @@
 
 #include "playbook/halves.h"
 #include "playbook/reach.h"
+#include "record/layout.h"
 
 namespace kw {
 namespace {
@@ -283,7 +284,8 @@ Result<ReadProblem> read_nodes(const ProblemDescription& problem, std::set<std::
     const auto& spec = problem.outputs[i];
     if (read.graph.shape(read.outputs[i]) != spec.shape)
       return internal_error(fmt::format("the playbook read another shape for output {} than it has", spec.name));
-    read.outputs[i] = read.graph.cast(read.outputs[i], spec.dtype);
+    // As it lies in memory: what writes an output knows contiguous ones only.
+    read.outputs[i] = read.graph.permute(read.graph.cast(read.outputs[i], spec.dtype), memory_order(spec));
   }
   WidenedGraph wide = widened(read.graph, read.outputs);
   return ReadProblem{std::move(wide.graph), std::move(wide.outputs)};

@@ -299,7 +299,7 @@ class Splitter {
     for (std::size_t step = begin; step < end; ++step) {
       const std::string& name = steps_[step];
       if (!last_use_.contains(name) || last_use_.at(name) < end) continue;
-      part_.problem.outputs.push_back(dense_spec(fmt::format("out{}", outputs.size()), TensorKind::output, node(name)));
+      part_.problem.outputs.push_back(stored_spec(fmt::format("out{}", outputs.size()), TensorKind::output, name));
       const auto output = outputs_.find(name);
       place_.outputs.push_back({name, output == outputs_.end() ? "" : problem_.outputs[output->second].name});
       outputs.push_back(names_.at(name));
@@ -319,6 +319,13 @@ class Splitter {
     part_.problem.graph = {{"nodes", std::move(nodes)}, {"outputs", std::move(outputs)}};
     settle_part();
     split_.places.push_back(std::move(place_));
+  }
+
+  // A computed value as it lies in memory: contiguous between places, and as the problem has it where it is an output.
+  [[nodiscard]] TensorSpec stored_spec(std::string own_name, TensorKind kind, const std::string& name) const {
+    TensorSpec spec = dense_spec(std::move(own_name), kind, node(name));
+    if (const auto output = outputs_.find(name); output != outputs_.end()) spec.strides = problem_.outputs[output->second].strides;
+    return spec;
   }
 
   // The part's own node for one of the problem's, with all that it needs from the weights.
@@ -356,7 +363,7 @@ class Splitter {
       // From before this place: a value of an earlier one, or one step of an input.
       const auto of_input = steps_of_inputs_.find(name);
       names_[name] = fmt::format("x{}", part_.problem.inputs.size());
-      part_.problem.inputs.push_back(dense_spec(names_[name], TensorKind::input, original));
+      part_.problem.inputs.push_back(stored_spec(names_[name], TensorKind::input, name));
       if (of_input == steps_of_inputs_.end())
         place_.inputs.push_back({name, ""});
       else
@@ -369,6 +376,8 @@ class Splitter {
     Json essence = part_.problem.graph;
     for (const auto* specs : {&part_.problem.inputs, &part_.problem.parameters})
       for (const TensorSpec& spec : *specs) essence["tensors"].push_back(spec);
+    for (const TensorSpec& spec : part_.problem.outputs)
+      if (!spec.is_contiguous()) essence["layouts"].push_back(spec);
     part_.hash = sha256(essence.dump()).substr(0, 16);
     const auto known = part_of_.find(part_.hash);
     if (known != part_of_.end()) {

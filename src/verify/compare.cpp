@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/work_limit.h"
+#include "record/layout.h"
 #include "verify/elements.h"
 
 namespace kw {
@@ -498,7 +499,8 @@ Result<CompareInput> compare_input(const TensorSpec& output, const void* kernel,
   input.reference_dtype = reference_dtype;
   input.eager = eager;
   input.eager_dtype = eager_dtype;
-  input.shape = output.shape;
+  input.dimensions = memory_order(output);
+  for (const int dimension : input.dimensions) input.shape.push_back(output.shape[static_cast<std::size_t>(dimension)]);
   // Where a precision was stated, eager was run at it, and its error is the noise as it stands.
   input.rule = tolerance_rule(output.dtype, stated, stated > 0 ? 1 : noise_scale(output.dtype, eager_dtype));
   return input;

@@ -19,7 +19,7 @@
 
 namespace kw {
 
-// Contiguous tensors of one shape. Pointers are aligned to their element; each has its own dtype.
+// Tensors of one shape that lie alike in memory, without gaps. Pointers are aligned to their element; each has its own dtype.
 struct CompareInput {
   std::string name = "out";  // for messages
   const void* kernel = nullptr;
@@ -31,9 +31,10 @@ struct CompareInput {
   const double* nearby = nullptr;     // what eager errs by on inputs next to these; null: not known
   const double* flushed = nullptr;    // how far from the reference an element may be because subnormal inputs count as zeros
   std::optional<TiedPositions> ties;  // of an output that is positions
-  std::vector<std::int64_t> shape;
-  ToleranceRule rule;  // tolerance_rule(dtype, ...)
-  int threads = 0;     // 0: as many as this process may use
+  std::vector<std::int64_t> shape;    // as it lies in memory, the outermost dimension first
+  std::vector<int> dimensions;        // the number that each of these has in PyTorch; empty: 0, 1, ...
+  ToleranceRule rule;                 // tolerance_rule(dtype, ...)
+  int threads = 0;                    // 0: as many as this process may use
 
   [[nodiscard]] std::int64_t numel() const;
 };

@@ -1,6 +1,7 @@
 #include "verify/pattern_evidence.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -120,18 +121,14 @@ bool Evidence::errors_tell() const {
 
 std::string Evidence::place(const std::vector<Bounds>& bounds) const {
   if (input.shape.empty()) return input.name;
-  std::string text = input.name + "[";
+  std::vector<std::string> parts(rank());
   for (std::size_t d = 0; d < rank(); ++d) {
-    if (d > 0) text += ", ";
     const auto [first, last] = bounds[d];
-    if (first == last)
-      text += std::to_string(first);
-    else if (first == 0 && last == shape[d] - 1)
-      text += ":";
-    else
-      text += std::to_string(first) + ".." + std::to_string(last);
+    parts[number_of(d)] = first == last                        ? std::to_string(first)
+                          : first == 0 && last == shape[d] - 1 ? std::string(":")
+                                                               : fmt::format("{}..{}", first, last);
   }
-  return text + "]";
+  return fmt::format("{}[{}]", input.name, fmt::join(parts, ", "));
 }
 
 std::string Evidence::place_of(std::int64_t element) const {

@@ -29,7 +29,7 @@ class Evidence {
 
   const CompareInput& input;
   const CompareOutcome& outcome;
-  std::vector<std::int64_t> shape;    // as given; {1} for a single number
+  std::vector<std::int64_t> shape;    // as it lies in memory; {1} for a single number
   std::vector<std::int64_t> strides;  // in elements
   std::int64_t elements = 0;
   std::int64_t wrong_count = 0;
@@ -38,6 +38,10 @@ class Evidence {
   std::vector<Bounds> box;         // the smallest that holds every wrong element
 
   [[nodiscard]] std::size_t rank() const { return shape.size(); }
+  // What PyTorch calls the dimension.
+  [[nodiscard]] std::size_t number_of(std::size_t dimension) const {
+    return input.dimensions.empty() ? dimension : static_cast<std::size_t>(input.dimensions[dimension]);
+  }
   [[nodiscard]] double wrong_share() const { return static_cast<double>(wrong_count) / static_cast<double>(elements); }
   [[nodiscard]] std::int64_t index_along(std::int64_t element, std::size_t dimension) const {
     return element / strides[dimension] % shape[dimension];

@@ -14,9 +14,10 @@ namespace {
 constexpr double kMostly = 0.35;  // a share of wrong elements that makes a row, a column or a box wrong as a whole
 
 std::string dimension_name(const Evidence& evidence, std::size_t dimension) {
-  if (dimension + 1 == evidence.rank()) return "columns";
-  if (dimension + 2 == evidence.rank()) return "rows";
-  return fmt::format("indices of dimension {}", dimension);
+  const std::size_t number = evidence.number_of(dimension);
+  if (number + 1 == evidence.rank()) return "columns";
+  if (number + 2 == evidence.rank()) return "rows";
+  return fmt::format("indices of dimension {}", number);
 }
 
 // What the wrong elements hold, where that is one thing: it says more than their place alone.

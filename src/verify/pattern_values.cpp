@@ -201,7 +201,8 @@ std::optional<Diagnosis> find_rearranged(const Evidence& evidence) {
     bool last_two = order.size() >= 2 && order.back() + 2 == order.size();
     for (std::size_t i = 0; i + 2 < order.size(); ++i) last_two = last_two && order[i] == i;
     std::string text;
-    for (const auto i : order) text += (text.empty() ? "" : ", ") + std::to_string(wide[i]);
+    for (const auto i : order) text += (text.empty() ? "" : ", ") + std::to_string(evidence.number_of(wide[i]));
+    last_two = last_two && evidence.number_of(wide.back()) > evidence.number_of(wide[wide.size() - 2]);
     auto diagnosis = everywhere_as(
         evidence, last_two ? "transposed" : "permuted",
         last_two ? "The output is the reference with its last two dimensions swapped."
@@ -220,7 +221,7 @@ std::optional<Diagnosis> find_rearranged(const Evidence& evidence) {
       if (!explains_all(prediction)) continue;
       return everywhere_as(evidence, "shifted",
                            fmt::format("Each value is the one that belongs {} {} along dimension {}.", std::abs(shift),
-                                       shift > 0 ? "further" : "before", d),
+                                       shift > 0 ? "further" : "before", evidence.number_of(d)),
                            "Off by one: look at the start of the loop, at padding, and at the pointer's first offset.");
     }
   }
@@ -318,7 +319,7 @@ std::optional<Diagnosis> find_group_scale(const Evidence& evidence) {
   if (evidence.wrong.size() < 8 || !evidence.errors_tell()) return std::nullopt;
   for (std::size_t d = evidence.rank(); d-- > 0;) {
     if (evidence.shape[d] < 2) continue;
-    const auto each = fmt::format("Each index of dimension {}", d);
+    const auto each = fmt::format("Each index of dimension {}", evidence.number_of(d));
     if (auto found = scaled_groups(evidence, some_channels(evidence, d), "channel", each)) {
       // With two dimensions, an index of the first is a row.
       if (evidence.rank() == 2 && d == 0) break;

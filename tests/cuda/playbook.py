@@ -208,5 +208,5 @@ def run_trials(trials, folder, options=(), command="run"):
         trial.outputs = []
         for number, spec in enumerate(trial.problem["outputs"]):
             bytes_ = bytearray((folder / f"{trial.entry}.out{number}").read_bytes())
-            trial.outputs.append(torch.frombuffer(bytes_, dtype=getattr(torch, spec["dtype"])).reshape(spec["shape"]))
+            trial.outputs.append(torch.frombuffer(bytes_, dtype=getattr(torch, spec["dtype"])).as_strided(spec["shape"], spec["strides"]))
     return run

@@ -10,6 +10,8 @@ CASES = {
     "transposed_sum": ("", "x.t() + y", "randn(96, 70), randn(70, 96)"),
     "permuted": ("", "x.permute(0, 2, 3, 1).contiguous()", "randn(2, 9, 10, 12)"),
     "turned_batch": ("", "torch.relu(x.transpose(1, 2)) + y", "randn(3, 45, 70), randn(70, 45)"),
+    "channels_last": ("self.n = nn.BatchNorm2d(6).eval()", "torch.relu(self.n(x)) * 2", "randn(2, 6, 9, 10).to(memory_format=torch.channels_last)"),
+    "channels_last_pool": ("", "F.max_pool2d(x, 3, 2, 1)", "randn(2, 6, 9, 10).to(memory_format=torch.channels_last)"),
     "half_turned": ("", "x.t().contiguous()", "randn(50, 40).half()"),
     "joined": ("", "torch.cat([x, y * 2, x[:, :3]], 1)", "randn(4, 7), randn(4, 9)"),
     "padded": ("", "F.pad(x, (1, 2, 3, 0), value=0.5) * 3", "randn(5, 6)"),

@@ -46,6 +46,15 @@ def test_strided_tensors_are_stored_as_memory(write, materialised):
     assert torch.equal(made.reference["out1"], torch.arange(12.0, dtype=torch.float64).view(3, 4)[:, ::2])
 
 
+def test_what_is_compared_lies_as_eagers_output_does(write, materialised):
+    # In float64 the other branch is taken, which gives another layout.
+    made = materialised(write(forward="y = x * 2\nreturn y.contiguous() if y.dtype == torch.float64 else y",
+                              inputs="[torch.arange(24.0).view(1, 2, 3, 4).to(memory_format=torch.channels_last)]"))
+    in_memory = torch.arange(24.0).view(2, 12).t().reshape(-1) * 2
+    assert torch.equal(made.eager["out"].reshape(-1), in_memory)
+    assert torch.equal(made.reference["out"].reshape(-1), in_memory.double())
+
+
 def test_empty_scalar_and_no_weights(write, materialised):
     made = materialised(write(forward="return x * s + i", arguments="x, s, i, e",
                               inputs="[torch.tensor(2.0), 1.5, 3, torch.randn(0, 4)]"))

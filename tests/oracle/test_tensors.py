@@ -65,6 +65,14 @@ def test_outputs_are_contiguous_and_named(described):
     assert names(described(forward="return x, x * 2", inputs="[torch.randn(4)]")["outputs"]) == ["out0", "out1"]
 
 
+def test_outputs_keep_their_memory_format(described):
+    result = described(forward="return x * 2, F.max_pool2d(x, 2), y + 1, x[:, :1], x[:, :2], x.transpose(0, 1), x.sum(1)", arguments="x, y",
+                       inputs="[torch.randn(2, 3, 4, 6).to(memory_format=torch.channels_last), "
+                              "torch.randn(2, 3, 4, 2, 5).to(memory_format=torch.channels_last_3d)]")
+    assert [spec["strides"] for spec in result["outputs"]] == [
+        [72, 1, 18, 3], [18, 1, 9, 3], [120, 1, 30, 15, 3], [24, 24, 6, 1], [48, 24, 6, 1], [48, 24, 6, 1], [24, 6, 1]]
+
+
 def test_parameters_in_state_dict_order_then_attributes(described):
     init = """
         self.table = torch.arange(4.0)

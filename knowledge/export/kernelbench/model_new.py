@@ -23,7 +23,7 @@ _load_inline(name="@namespace@", cpp_sources=[_OPERATOR + _KERNEL], extra_cflags
 
 
 def _fake(*_arguments):
-    made = [torch.empty(shape, dtype=dtype, device="cpu") for shape, dtype in _CONTRACT.outputs]
+    made = _CONTRACT.made_outputs()
     return made[0] if len(made) == 1 else tuple(made)
 
 

@@ -85,7 +85,11 @@ class Contract:
         self.returns = described["returns"]
         self.inputs = [Slot(spec) for spec in described["inputs"]]
         self.weights = [Slot(spec) for spec in described["weights"]]
-        self.outputs = [(tuple(spec["shape"]), getattr(torch, spec["dtype"])) for spec in described["outputs"]]
+        self.outputs = described["outputs"]
+
+    def made_outputs(self) -> list:
+        """Tensors such as the operator returns, without values; their memory format is the original's."""
+        return [torch.empty_strided(spec["shape"], spec["strides"], dtype=getattr(torch, spec["dtype"]), device="cpu") for spec in self.outputs]
 
     def positional(self, args: tuple, kwargs: dict) -> tuple | None:
         """All arguments by position, or None where they are others than the kernel's."""

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>
@@ -188,7 +187,7 @@ void forward(const c10::OperatorHandle&, torch::jit::Stack* stack) {
     }
   }
   for (std::size_t i = given; i < arguments.size(); ++i) {
-    outputs.push_back(at::empty(arguments[i].sizes, at::TensorOptions().dtype(arguments[i].type)));
+    outputs.push_back(at::empty_strided(arguments[i].sizes, arguments[i].strides, at::TensorOptions().dtype(arguments[i].type)));
     slots[i] = outputs.back().mutable_data_ptr();
   }
 

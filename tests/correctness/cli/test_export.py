@@ -19,6 +19,7 @@ from exported import copy_of_problem, fresh_environment, plant_winner, run_in  #
 KERNELS = {"gelu": ("gelu.py", "gelu_plain.cpp"), "layer_norm": ("layer_norm.py", "layer_norm_welford.cpp"), "prepared": ("linear_relu.py", "linear_relu_prepared.cpp"),
            "scalars": ("affine_scalars.py", "affine_scalars_plain.cpp"), "two_outputs": ("sum_and_difference.py", "sum_and_difference_plain.cpp"),
            "strided": ("transposed_input.py", "transposed_input_strides.cpp"), "many": ("many_parameters.py", "many_parameters_prepared.cpp"),
+           "channels_last": ("channels_last_pointwise.py", "channels_last_strides.cpp"),
            "half": ("bfloat16_mul.py", "bfloat16_mul_plain.cpp"), "integers": ("argmax.py", "argmax_plain.cpp")}
 
 
@@ -93,6 +94,26 @@ def test_a_package_is_installed_and_passes_its_own_tests(workshop, name):
     assert " passed" in said and "failed" not in said, said
     measured = json.loads(run_in(folder, python, "-m", f"kw_{name}.measure", "--json", "--seconds", "0.5").strip().splitlines()[-1])
     assert measured["measured"]["eager"]["pairs"] >= 8 and measured["claimed"]["eager"]["speedup"] == 2.0
+
+
+@pytest.mark.slow
+def test_a_block_in_channels_last_hands_the_format_on_to_the_next(workshop):
+    kw, folder, python = workshop
+    package = exported(kw, folder, "channels_last", "torch", "--force")
+    run_in(folder, python, "-m", "pip", "install", "--no-index", "--force-reinstall", "--no-deps", package)
+    script = ("import kw_channels_last as exported, torch\n"
+              "first, second = (exported.Model(strict=True).eval() for _ in range(2))\n"
+              "(x,) = exported.original.get_inputs()\n"
+              "original = exported.original.Model()\n"
+              "with torch.no_grad():\n"
+              "    between = first(x)\n"
+              "    assert between.is_contiguous(memory_format=torch.channels_last) and not between.is_contiguous()\n"
+              "    assert second.why_not(between) is None\n"
+              "    torch.testing.assert_close(second(between), original(original(x)))\n"
+              "    whole = torch.compile(torch.nn.Sequential(first, second), backend='eager', fullgraph=True)\n"
+              "    assert whole(x).stride() == original(x).stride()\n"
+              "print('handed on')\n")
+    assert "handed on" in run_in(folder, python, "-c", script)
 
 
 @pytest.mark.slow

@@ -146,6 +146,13 @@ def test_a_copy_keeps_the_choice(exported):
     assert list(state) == ["weight"], "the choice is no state of the module"
 
 
+def test_what_a_compiler_sees_in_place_of_outputs_has_their_memory_format(exported):
+    spec = {"shape": [2, 3, 4, 5], "strides": [60, 1, 15, 3], "dtype": "float32"}
+    contract = exported.Contract({"parameters": [], "arguments": [], "returns": {"leaf": 0}, "inputs": [], "weights": [], "outputs": [spec]})
+    (made,) = contract.made_outputs()
+    assert made.is_contiguous(memory_format=torch.channels_last) and made.dtype is torch.float32
+
+
 def test_a_whole_graph_is_still_compiled_and_the_warning_is_said_then(exported):
     model = torch.compile(exported.Model(8).eval(), fullgraph=True, backend="eager")
     result, seen = called(model, torch.ones(4, 8))

@@ -242,6 +242,23 @@ TEST(Pattern, ChannelsLast) {
   expect_pattern(output, "permuted", "out[:, :, :, :]");
 }
 
+// An output whose channels are innermost in memory: places are told by PyTorch's dimensions.
+TEST(Pattern, PlacesInAChannelsLastOutput) {
+  auto channel = planted({2, 6, 10, 8});
+  channel.dimensions = {0, 2, 3, 1};
+  for (std::size_t i = 5; i < channel.size(); i += 8) channel.spoil(i);
+  expect_pattern(channel, "region", "out[:, 5, :, :]");
+
+  auto contiguous = planted({2, 6, 10, 8});
+  contiguous.dimensions = {0, 2, 3, 1};
+  for (std::size_t i = 0; i < contiguous.size(); ++i) {
+    const auto batch = i / 480, place = i / 8 % 60, number = i % 8;
+    contiguous.kernel[batch * 480 + number * 60 + place] = static_cast<float>(contiguous.reference[i]);
+  }
+  expect_pattern(contiguous, "permuted", "out[:, :, :, :]");
+  EXPECT_NE(contiguous.diagnosis().evidence.back().find("in the order 0, 1, 2, 3"), std::string::npos);
+}
+
 TEST(Pattern, ShiftedByOne) {
   auto columns = planted({30, 40}), rows = planted({30, 40});
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -19,6 +19,7 @@ struct Planted {
   std::vector<float> eager;
   std::vector<float> kernel;
   double stated = 0;
+  std::vector<int> dimensions{};  // what PyTorch calls those of the shape; empty: 0, 1, ...
 
   explicit Planted(std::vector<std::int64_t> dimensions) : shape(std::move(dimensions)) {
     std::size_t count = 1;
@@ -32,6 +33,7 @@ struct Planted {
     input.reference = reference.data();
     input.eager = eager.data();
     input.shape = shape;
+    input.dimensions = dimensions;
     input.rule = tolerance_rule(DType::f32, stated);
     return input;
   }
