@@ -324,7 +324,9 @@ class Splitter {
   // A computed value as it lies in memory: contiguous between places, and as the problem has it where it is an output.
   [[nodiscard]] TensorSpec stored_spec(std::string own_name, TensorKind kind, const std::string& name) const {
     TensorSpec spec = dense_spec(std::move(own_name), kind, node(name));
-    if (const auto output = outputs_.find(name); output != outputs_.end()) spec.strides = problem_.outputs[output->second].strides;
+    const auto output = outputs_.find(name);
+    if (output != outputs_.end() && problem_.outputs[output->second].strides.size() == spec.shape.size())
+      spec.strides = problem_.outputs[output->second].strides;
     return spec;
   }
 

@@ -99,6 +99,31 @@ TEST(Split, HashesAreOfWhatIsComputedAndNotOfNames) {
     }
 }
 
+TEST(Split, AnOutputLiesAsTheProblemHasItWhoeverReadsIt) {
+  LayeredNet net;
+  net.placeholder(tensor("x", TensorKind::input, {4, 8}));
+  std::string at = "x", kept;
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    at = net.layer(name, at, 8, 8);
+    if (name == "b") kept = at;
+  }
+  auto problem = net.problem(at, {4, 8});
+  problem.outputs.push_back(tensor("kept", TensorKind::output, {4, 8}));
+  problem.outputs[1].strides = {1, 4};
+  problem.graph["outputs"].push_back(kept);
+  const Split split = split_problem(problem);
+  ASSERT_EQ(split.places.size(), 5u);
+  const auto part = [&](std::size_t place) { return split.parts[split.places[place].part].problem; };
+  const std::vector<std::int64_t> turned{1, 4}, dense{8, 1};
+  EXPECT_EQ(part(1).outputs.at(0).strides, turned);
+  EXPECT_EQ(part(2).inputs.at(0).strides, turned);
+  EXPECT_EQ(part(2).outputs.at(0).strides, dense);
+  EXPECT_EQ(part(3).inputs.at(0).strides, dense);
+  // The same operations with another layout are another part.
+  EXPECT_NE(split.places[0].part, split.places[1].part);
+  EXPECT_EQ(split.places[0].part, split.places[3].part);
+}
+
 TEST(Split, FewLayersStayWhole) {
   EXPECT_TRUE(split_problem(stack_of_layers({16, 8, 8, 3})).places.empty());
   EXPECT_TRUE(split_problem(stack_of_layers({16, 3})).places.empty());
