@@ -7,7 +7,7 @@
 
 namespace kw {
 
-// The outermost first; of a contiguous tensor 0, 1, ...
+// The outermost first; 0, 1, ... of a contiguous tensor, and of one whose strides are not given.
 std::vector<int> memory_order(const TensorSpec& spec);
 
 }  // namespace kw

@@ -26,7 +26,7 @@ SETS = {
     "all": [strategy for strategy in POOL if strategy != "cl_online_row"],
     "online": [*FUSED, "cl_row_vectors", "cl_online_row"],
 }
-QUICK = [("broadcast_chain", "all"), ("activations", "all"), ("masked", "all"), ("turned_batch", "all"), ("half_add", "plain"), ("joined", "plain"),
+QUICK = [("broadcast_chain", "all"), ("activations", "all"), ("masked", "all"), ("turned_batch", "all"), ("channels_last", "all"), ("half_add", "plain"), ("joined", "plain"),
          ("softmax", "all"), ("softmax_even", "online"), ("softmax_middle", "all"), ("layer_norm", "all"), ("column_sums", "all"),
          ("matmul", "all"), ("linear_gelu", "all"), ("attention", "all"), ("running_sum", "plain"), ("max_pool", "plain"), ("cross_entropy", "plain"),
          ("gathered", "plain")]

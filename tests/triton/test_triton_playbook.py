@@ -20,7 +20,7 @@ ALL = ROWS + ["keep_row_registers", "vector_load", "unroll_items", "transpose_ti
               "fuse_tile_prologue", "async_copy", "multistage"]
 FORMS = {"plain": PLAIN, "rows": ROWS, "all": ALL}
 # Sorted by hand to be quick: each has something that no other has.
-SAMPLE = ["broadcast_chain", "activations", "transposed_sum", "joined", "padded", "half_add", "two_outputs", "softmax", "layer_norm",
+SAMPLE = ["broadcast_chain", "channels_last", "activations", "transposed_sum", "joined", "padded", "half_add", "two_outputs", "softmax", "layer_norm",
           "first_max", "row_product", "long_softmax"]
 
 
