@@ -243,13 +243,18 @@ PyExpr PyEmitter::load(const std::string& pointer, const Affine& position, DType
   return {element, dtype, block, guards_.empty() ? depth_of({position}) : depth()};
 }
 
+std::string PyEmitter::spread_over_block(const std::string& at, const Index& index, const Affine& position) const {
+  return axes_of({position}) == axes_of(index) ? at : fmt::format("{} + tl.zeros({}, tl.int32)", at, block_shape);
+}
+
 void PyEmitter::store(const Buffer& buffer, const Index& index, const PyExpr& value) {
   pointers_.insert(buffer.name);
   const Affine position = flatten(index, buffer.shape);
-  const std::string at = text(position);
+  std::string at = text(position);
   const PyExpr element = converted(value, buffer.dtype);
   if (dialect == PyDialect::triton) {
     const std::string mask = mask_of(index);
+    if (is_block(index)) at = spread_over_block(at, index, position);
     // The one result of a block of rows is a block of one.
     if (element.block && !is_block(index)) {
       line(fmt::format("tl.store({} + ({}) + tl.zeros([1, 1], tl.int32), {})", buffer.name, at, element.text));

@@ -69,6 +69,9 @@ class PyEmitter {
   [[nodiscard]] std::string mask_of(const Index& index) const;  // "" where everything counts
   [[nodiscard]] unsigned axes_of(const Index& index) const;
   [[nodiscard]] bool is_block(const Index& index) const { return axes_of(index) != 0; }
+  // Triton: the text of a position in memory, as a block along all axes of the index: a dimension of one position is in the index
+  // and in its mask, not in the position, and what is stored must not have more axes than its address.
+  [[nodiscard]] std::string spread_over_block(const std::string& at, const Index& index, const Affine& position) const;
 
   // Where the element at the index is in memory, views and reshapes apart.
   Emitter::Place place_of(ValueId id, const Index& index);

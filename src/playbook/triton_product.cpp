@@ -133,8 +133,9 @@ class TritonProduct : PyProduct {
   bool store_parts(const Index& index) {
     const std::int64_t count = batches_ * rows_ * columns_;
     partial_ = writer_.scratch("partial", DType::f32, fmt::format("KW_SPLIT * {}", count));
+    const Affine position = PyEmitter::flatten(index, value_.shape);
     e_.line(fmt::format("tl.store({} + tl.program_id(2) * {} + ({}), sums, mask={})", partial_, count,
-                        e_.text(PyEmitter::flatten(index, value_.shape)), e_.mask_of(index)));
+                        e_.spread_over_block(e_.text(position), index, position), e_.mask_of(index)));
     return writer_.finish(kernel_);
   }
 
