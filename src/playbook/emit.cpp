@@ -463,19 +463,19 @@ Expr Emitter::emit_view(const Value& value, const Index& index) { return emit(va
 
 Expr Emitter::emit_iota(const Affine& position) {
   const VarId vector = vector_variable(position);
+  const Range range = range_of(position, ranges());
+  const auto greatest = static_cast<double>(std::max(std::abs(range.low), std::abs(range.high)));
   if (vector < 0) {
     const std::string position_text = cuda ? fmt::format("std::int64_t({})", text(position)) : text(position);
-    if (cuda) return {position_text, DType::i64, false, depth_of({position})};
-    return {position_text.find(' ') == std::string::npos ? position_text : "(" + position_text + ")", DType::i64, false,
-            depth_of({position})};
+    const bool one = cuda || position_text.find(' ') == std::string::npos;
+    return {one ? position_text : "(" + position_text + ")", DType::i64, false, depth_of({position}), greatest};
   }
-  const Range range = range_of(position, ranges());
-  if (std::max(std::abs(range.low), std::abs(range.high)) >= (1 << 24)) set_trouble("positions past 2^24 in lanes");
+  if (greatest >= (1 << 24)) set_trouble("positions past 2^24 in lanes");
   need("iota");
   const std::int64_t scale = position.coefficient(vector);
   return {
       fmt::format("(float({}) + {}kw_iota())", text(position), scale == 1 ? "" : float_text(static_cast<double>(scale)) + " * "),
-      DType::i64, true, depth_of({position})};
+      DType::i64, true, depth_of({position}), greatest};
 }
 
 }  // namespace kw

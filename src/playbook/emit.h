@@ -35,6 +35,7 @@ struct Expr {
 
 bool is_maths_function(const std::string& fn);  // exp, tanh, erf, ...: what libm or polynomials compute
 std::string_view value_type(DType dtype);       // as it is computed with: "float" for bf16
+double greatest_in(DType dtype);                // the greatest whole number of a type
 std::string float_text(double number);          // 0.5f
 std::string number_text(double number, DType dtype);
 
@@ -146,6 +147,8 @@ class Emitter {
   Expr expm1_of_negatives(const Expr& x);  // anything where x is positive
   Expr as_vector(const Expr& expression);  // splatted if it is a scalar
   Expr converted(const Expr& expression, DType dtype);
+  // Whole numbers outside their type, brought into it as PyTorch's arithmetic does: its type is what counts at every operation.
+  Expr wrapped(const Expr& expression);
   // For a store that rounds to 16 bits.
   static const std::string& before_rounding(const Expr& value) { return value.exact.empty() ? value.text : value.exact; }
   // a (fn) b for fn of reductions: sum prod max min any all; and what it starts from.

@@ -28,15 +28,45 @@ bool is_only_in_libm(const std::string& fn) {
   return functions.contains(fn);
 }
 
-// How large sums and products of bounded whole numbers are at most; negative: not known, too large for a float to have all of them,
-// or for the type.
-double bound_of(const std::string& fn, const std::vector<Expr>& operands, DType dtype) {
-  if (operands.size() != 2 || operands[0].bound < 0 || operands[1].bound < 0) return -1;
+bool is_whole(DType dtype) { return !is_floating(dtype) && dtype != DType::boolean; }
+
+// A float has all whole numbers up to here.
+const double kExactInFloat = std::ldexp(1.0, 24);
+// And a double, with which bounds are computed.
+const double kExactInDouble = std::ldexp(1.0, 53);
+
+// How large the result of an operation on whole numbers is at most, before it is brought into its type; negative: not known.
+double bound_of(const std::string& fn, const std::vector<Expr>& operands) {
+  const std::size_t first = fn == "where" ? 1 : 0;
+  double largest = 0;
+  for (std::size_t i = first; i < operands.size(); ++i) {
+    if (operands[i].bound < 0) return -1;
+    largest = std::max(largest, operands[i].bound);
+  }
   double bound = -1;
   if (fn == "add" || fn == "sub") bound = operands[0].bound + operands[1].bound;
   if (fn == "mul") bound = operands[0].bound * operands[1].bound;
-  const int bits = std::min(24, static_cast<int>(8 * size_of(dtype)) - 1);
-  return dtype != DType::u8 && bound < std::ldexp(1.0, bits) ? bound : -1;
+  if (fn == "square") bound = largest * largest;
+  if (fn == "neg" || fn == "abs" || fn == "maximum" || fn == "minimum" || fn == "where" || fn == "relu") bound = largest;
+  if (fn == "sign") bound = 1;
+  if (fn == "div" || fn == "floor_div") bound = operands[0].bound;
+  return bound < kExactInDouble ? bound : -1;
+}
+
+// Lanes are floats, which have sums, differences and products of whole numbers; quotients and bits they do not have.
+bool has_whole_lanes(const std::string& fn) {
+  static const std::set<std::string> functions{"add",     "sub",     "mul",   "neg",  "abs", "square",
+                                               "maximum", "minimum", "where", "relu", "sign"};
+  return functions.contains(fn);
+}
+
+// Whether whole numbers of a type with results up to `bound` may lie outside the type, where PyTorch wraps them around.
+bool may_leave(const std::string& fn, DType dtype, double bound) {
+  static const std::set<std::string> functions{"add", "sub", "mul", "neg", "abs", "square", "div", "floor_div", "not", "shl"};
+  if (!functions.contains(fn) || dtype == DType::i64) return false;
+  if (dtype == DType::u8 && (fn == "sub" || fn == "neg" || fn == "not")) return true;
+  if (fn == "not") return false;
+  return bound < 0 || bound > greatest_in(dtype);
 }
 
 }  // namespace
@@ -53,6 +83,12 @@ std::string_view value_type(DType dtype) {
   if (dtype == DType::f64) return "double";
   if (dtype == DType::boolean) return "bool";
   return is_floating(dtype) ? "float" : "std::int64_t";
+}
+
+double greatest_in(DType dtype) {
+  if (dtype == DType::boolean) return 1;
+  if (dtype == DType::u8) return 255;
+  return std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - 1) - 1;
 }
 
 std::string number_text(double number, DType dtype) {
@@ -89,8 +125,14 @@ std::string Emitter::rounded_to_16(const std::string& text, DType dtype) const {
 Expr Emitter::converted(const Expr& expression, DType dtype) {
   if (expression.dtype == dtype) return expression;
   Expr result{expression.text, dtype, expression.vector, expression.depth};
-  const bool whole = !is_floating(dtype) && dtype != DType::boolean;
-  if (whole && size_of(dtype) > size_of(expression.dtype)) result.bound = expression.bound;
+  const bool whole = is_whole(dtype);
+  if (whole && is_whole(expression.dtype)) result.bound = expression.bound;
+  if (whole && expression.dtype == DType::boolean) result.bound = 1;
+  const bool fits =
+      dtype == DType::i64 || expression.dtype == DType::boolean ||
+      (is_whole(expression.dtype) && (dtype == DType::u8 ? expression.dtype == DType::u8
+                                                         : size_of(dtype) > size_of(expression.dtype) ||
+                                                               (result.bound >= 0 && result.bound <= greatest_in(dtype))));
   if (!expression.vector) {
     if (dtype == DType::boolean) {
       result.text = fmt::format("({} != 0)", expression.text);
@@ -100,14 +142,12 @@ Expr Emitter::converted(const Expr& expression, DType dtype) {
     } else if (value_type(dtype) != value_type(expression.dtype)) {
       // "float(long(x[i])) - y" would be a type and what is behind it: "+" makes x[i] an expression.
       result.text = fmt::format("{}({}{})", value_type(dtype), expression.text.ends_with("]") ? "+" : "", expression.text);
-    } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
-      result.text = fmt::format("std::int64_t({}({}))", c_type(dtype), expression.text);
     }
-    return result;
+    return whole && !fits ? wrapped(result) : result;
   }
   if (dtype == DType::boolean) {
     result.text = fmt::format("({} != 0.0f)", expression.text);
-  } else if (expression.dtype == DType::boolean && (dtype == DType::f32 || dtype == DType::i64)) {
+  } else if (expression.dtype == DType::boolean && (dtype == DType::f32 || whole)) {
     need("select");
     need("splat");
     result.text = fmt::format("kw_select({}, kw_splat(1.0f), kw_splat(0.0f))", expression.text);
@@ -116,9 +156,35 @@ Expr Emitter::converted(const Expr& expression, DType dtype) {
     need(piece);
     result.exact = expression.text;
     result.text = fmt::format("kw_{}({})", piece, expression.text);
-  } else if (result.bound < 0 && (dtype != DType::f32 || (is_floating(expression.dtype) && !is_16_bit(expression.dtype)))) {
+  } else if (whole && result.bound >= 0) {
+    return fits ? result : wrapped(result);
+  } else if ((dtype != DType::f32 || (is_floating(expression.dtype) && !is_16_bit(expression.dtype)))) {
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
   }
+  return result;
+}
+
+Expr Emitter::wrapped(const Expr& expression) {
+  const DType dtype = expression.dtype;
+  if (!is_whole(dtype) || dtype == DType::i64) return expression;
+  Expr result = expression;
+  result.bound = greatest_in(dtype) + (dtype == DType::u8 ? 0 : 1);
+  if (!expression.vector) {
+    result.text = fmt::format("std::int64_t({}({}))", c_type(dtype), expression.text);
+    return result;
+  }
+  // The type's whole span is taken off as often as it is needed, exactly in floats.
+  const double span = std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)));
+  const double below = dtype == DType::u8 ? 0 : span / 2;
+  if (expression.bound < 0 || expression.bound + below >= kExactInFloat || span > kExactInFloat) {
+    set_trouble(fmt::format("{} that wraps around in lanes", torch_name(dtype)));
+    return result;
+  }
+  const Expr whole = named_at(std::min(expression.depth, depth()), "whole", expression.text, DType::f32, true);
+  const Expr spans{fmt::format("(({} + {}) * {})", whole.text, float_text(below), float_text(1 / span)), DType::f32, true,
+                   whole.depth};
+  result.text = fmt::format("({} - {} * {})", whole.text, float_text(span), apply("floor", {spans}, DType::f32).text);
+  result.depth = whole.depth;
   return result;
 }
 
@@ -135,17 +201,22 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
     if (is_floating(operand.dtype)) whole = false;
   }
   // Lanes are floats: whole numbers from memory are exact in them; what is made of these is as long as it stays small.
-  const bool from_bytes = std::ranges::any_of(operands, [](const Expr& operand) { return operand.vector && operand.bound >= 0; });
-  const double bound = is_floating(dtype) || dtype == DType::boolean ? -1 : bound_of(fn, operands, dtype);
-  const bool small = from_bytes && bound >= 0;
-  if (vector && !is_comparison(fn) && dtype != DType::f32 && dtype != DType::boolean && !small &&
-      (from_bytes || dtype != DType::i64 || fn == "div"))
+  const double bound = is_whole(dtype) ? bound_of(fn, operands) : -1;
+  const bool small = has_whole_lanes(fn) && bound >= 0 && bound < kExactInFloat;
+  if (vector && dtype != DType::f32 && dtype != DType::boolean && !small)
     set_trouble(fmt::format("{} in lanes", torch_name(dtype)));
+  const bool wraps = is_whole(dtype) && may_leave(fn, dtype, bound);
   const auto result = [&](std::string text) {
     Expr made{std::move(text), dtype, vector, deepest};
     if (is_16_bit(dtype)) made.text = rounded_to_16(made.text, dtype);
     made.bound = bound;
-    return made;
+    return wraps ? wrapped(made) : made;
+  };
+  // 64 bits wrap around in unsigned arithmetic: a signed sum past its type has no meaning in C.
+  const bool unsigned_sums = dtype == DType::i64 && !vector && bound < 0;
+  const auto in_64_bits = [&](std::string_view sign) {
+    return result(
+        fmt::format("std::int64_t(std::uint64_t({}) {} std::uint64_t({}))", operands[0].text, sign, operands.back().text));
   };
   const auto splat_all = [&] {
     if (!vector) return;
@@ -180,8 +251,12 @@ Expr Emitter::apply(const std::string& fn, const std::vector<Expr>& given, DType
       use("reciprocal_multiply");
       return result(fmt::format("({} * {})", operands[0].text, operands[1].text));
     }
+    if (unsigned_sums && (fn == "add" || fn == "sub" || fn == "mul")) return in_64_bits(found->second);
     return result(fmt::format("({} {} {})", operands[0].text, found->second, operands[1].text));
   }
+  if (fn == "square" && unsigned_sums) return in_64_bits("*");
+  if (fn == "shl") return result(fmt::format("std::int64_t(std::uint64_t({}) << {})", operands[0].text, operands[1].text));
+  if (fn == "shr") return result(fmt::format("({} >> {})", operands[0].text, operands[1].text));
   if (fn == "neg") return result(fmt::format("(-{})", operands[0].text));
   if (fn == "reciprocal") return result(fmt::format("({} / {})", number_text(1, dtype), operands[0].text));
   if (fn == "square") return result(fmt::format("({0} * {0})", operands[0].text));

@@ -67,6 +67,12 @@ class ReduceEmitter {
     }
   }
 
+  // What was summed up in the accumulator, as the result's type has it.
+  Expr result_of(DType acc_type) {
+    const Expr sum{acc_, acc_type, false};
+    return acc_type == value_.dtype && (fn_ == "sum" || fn_ == "prod") ? e_.wrapped(sum) : e_.converted(sum, value_.dtype);
+  }
+
   Expr scalar() {
     // A running sum of floats in a double is exact enough for any length; a GPU has few units for them.
     const bool wide = (fn_ == "sum" || fn_ == "prod") && is_floating(value_.dtype) &&
@@ -84,7 +90,7 @@ class ReduceEmitter {
     }
     update(acc_, acc_type, term(reduced));
     for (std::size_t i = 0; i < (part ? 1 : sizes_.size()); ++i) e_.close();
-    return e_.converted({acc_, acc_type, false}, value_.dtype);
+    return result_of(acc_type);
   }
 
   // CUDA: each thread its part of the row, then all together.
@@ -103,7 +109,7 @@ class ReduceEmitter {
     });
     const std::string own = vector ? fmt::format("kw_{}({})", fn_, part) : part;
     e_.line(fmt::format("const {} {} = {};", value_type(acc_type), acc_, fmt::format(fmt::runtime(e_.row_group.join), fn_, own)));
-    return e_.converted({acc_, acc_type, false}, value_.dtype);
+    return result_of(acc_type);
   }
 
   [[nodiscard]] bool is_16_bit() const { return value_.dtype == DType::f16 || value_.dtype == DType::bf16; }
@@ -130,7 +136,8 @@ class ReduceEmitter {
       reduced.push_back(Affine::variable(e_.open_loop("k", sizes_[i])));
       if (i == 0 && block) inner = open_partial();
     }
-    update(inner, DType::f32, e_.as_vector(term(reduced)));
+    const Expr next = term(reduced);
+    update(inner, DType::f32, e_.as_vector(next));
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       const bool last = i + 1 == sizes_.size();
       if (last && block && sizes_.size() > 1) e_.line(fmt::format("{} += {};", acc_, inner));
@@ -140,7 +147,13 @@ class ReduceEmitter {
       e_.line(fmt::format("{} += {};", acc_, inner));
       e_.close();
     }
-    return {acc_, value_.dtype, true};
+    Expr result{acc_, value_.dtype, true};
+    if (is_floating(value_.dtype) || value_.dtype == DType::boolean) return result;
+    // Lanes are floats, which have whole numbers only up to a point.
+    const bool known = next.bound >= 0 && fn_ != "prod";
+    result.bound = known ? next.bound * static_cast<double>(fn_ == "sum" ? numel(sizes_) : 1) : -1;
+    if (!known || result.bound >= (1 << 24)) e_.set_trouble("whole numbers of any size in lanes");
+    return e_.wrapped(result);
   }
 
   std::string open_partial() {
@@ -395,7 +408,7 @@ Expr Emitter::emit_product(const Value& value, const Index& index) {
     const bool cast = acc_type == DType::f64 && value.dtype != DType::f64;
     line(fmt::format("{} += {} * {};", acc, cast ? "double(" + left.text + ")" : left.text, right.text));
     close();
-    result = converted({acc, acc_type, false}, value.dtype);
+    result = acc_type == value.dtype ? wrapped({acc, acc_type, false}) : converted({acc, acc_type, false}, value.dtype);
   });
   result.depth = depth_of(index);
   return result;

@@ -59,6 +59,8 @@ class PyEmitter {
   void store(const Buffer& buffer, const Index& index, const PyExpr& value);
   PyExpr apply(const std::string& fn, const std::vector<PyExpr>& operands, DType dtype);
   PyExpr converted(const PyExpr& expression, DType dtype);
+  // Whole numbers outside their type, brought into it.
+  [[nodiscard]] PyExpr wrapped(const PyExpr& expression) const;
   PyExpr combine(const std::string& fn, const PyExpr& a, const PyExpr& b);
   [[nodiscard]] std::string number(double number, DType dtype) const;
   [[nodiscard]] std::string identity(const std::string& fn, DType dtype) const;

@@ -134,7 +134,7 @@ PyExpr PyEmitter::emit_product(const Value& value, const Index& index) {
     const PyExpr right = emit(value.operands[1], {index[0], Affine::variable(k), index[2]});
     assign(acc, fmt::format("{} + {} * {}", acc, left.text, right.text));
     close();
-    result = converted({acc, type, block, at}, value.dtype);
+    result = type == value.dtype ? wrapped({acc, type, block, at}) : converted({acc, type, block, at}, value.dtype);
   });
   return named_at(at, "product", result);
 }

@@ -83,12 +83,23 @@ PyExpr PyEmitter::converted(const PyExpr& expression, DType dtype) {
   } else if (is_16_bit(dtype)) {
     const std::string once = cast(expression.text, dtype == DType::f16 ? "float16" : "bfloat16");
     result.text = triton ? once + ".to(tl.float32)" : fmt::format("T.cast({}, 'float32')", once);
-  } else if (value_type(dtype) != value_type(expression.dtype)) {
-    result.text = cast(expression.text, dtype == DType::f64 ? "float64" : is_floating(dtype) ? "float32" : "int64");
-  } else if (!is_floating(dtype) && size_of(dtype) < size_of(expression.dtype)) {
-    const std::string once = cast(expression.text, std::string(torch_name(dtype)).c_str());
-    result.text = triton ? once + ".to(tl.int64)" : fmt::format("T.cast({}, 'int64')", once);
+  } else {
+    if (value_type(dtype) != value_type(expression.dtype))
+      result.text = cast(expression.text, dtype == DType::f64 ? "float64" : is_floating(dtype) ? "float32" : "int64");
+    const bool narrower = expression.dtype != DType::boolean &&
+                          (is_floating(expression.dtype) || dtype == DType::u8 || size_of(dtype) <= size_of(expression.dtype));
+    if (!is_floating(dtype) && narrower) return wrapped(result);
   }
+  return result;
+}
+
+PyExpr PyEmitter::wrapped(const PyExpr& expression) const {
+  const DType dtype = expression.dtype;
+  if (is_floating(dtype) || dtype == DType::boolean || dtype == DType::i64) return expression;
+  PyExpr result = expression;
+  result.text = fmt::format(
+      fmt::runtime(dialect == PyDialect::triton ? "tl.cast(tl.cast({}, tl.{}), tl.int64)" : "T.cast(T.cast({}, '{}'), 'int64')"),
+      expression.text, torch_name(dtype));
   return result;
 }
 
@@ -134,7 +145,8 @@ PyExpr PyEmitter::apply(const std::string& fn, const std::vector<PyExpr>& given,
     }
   }
   if (is_16_bit(dtype)) return converted({result.text, DType::f32, result.block, result.depth}, dtype);
-  return result;
+  static const std::set<std::string> may_leave{"add", "sub", "mul", "neg", "abs", "square", "div", "floor_div", "not", "shl"};
+  return may_leave.contains(fn) ? wrapped(result) : result;
 }
 
 PyExpr PyEmitter::combine(const std::string& fn, const PyExpr& a, const PyExpr& b) {

@@ -16,12 +16,17 @@ ValueId as_operand(const NodeReader& node, ValueId operand, DType dtype) {
   return node.graph.cast(operand, dtype);
 }
 
-// The type in which two operands are compared: numbers do not widen tensors of their own kind.
+// The type in which two operands are compared: numbers and tensors of one element do not widen tensors of their own kind.
 DType compared_type(const NodeReader& node) {
   const DType a = node.graph.dtype(node.operand(0));
   const DType b = node.graph.dtype(node.operand(1));
-  if (!node.is_tensor(1)) return is_floating(a) || !is_floating(b) ? a : DType::f32;
+  if (!node.is_tensor(1)) return a == DType::boolean && !is_floating(b) ? b : is_floating(a) || !is_floating(b) ? a : DType::f32;
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
+  if (a == DType::boolean || b == DType::boolean) return a == DType::boolean ? b : a;
+  const bool a_spreads = node.graph.shape(node.operand(0)).empty(), b_spreads = node.graph.shape(node.operand(1)).empty();
+  if (a_spreads != b_spreads) return a_spreads ? b : a;
+  if (a != b && size_of(a) == size_of(b))
+    return is_floating(a) ? DType::f32 : DType::i16;  // two of 16 bits; a signed and an unsigned byte
   return size_of(a) >= size_of(b) ? a : b;
 }
 
@@ -134,6 +139,22 @@ NodeValues read_clamp(const NodeReader& node) {
   if (!node.is_none(1)) x = graph.pointwise("maximum", {x, as_operand(node, node.operand(1), dtype)}, dtype);
   if (!node.is_none(2)) x = graph.pointwise("minimum", {x, as_operand(node, node.operand(2), dtype)}, dtype);
   return {x};
+}
+
+// Shifts of whole numbers by what may be negative or more than there are bits: nothing is left then, or the sign.
+NodeValues read_shift(const NodeReader& node) {
+  Graph& graph = node.graph;
+  const DType dtype = node.dtype();
+  if (is_floating(dtype)) throw ReadError{"shifts of floats"};
+  const ValueId x = graph.cast(node.operand(0), dtype), by = graph.cast(node.operand(1), dtype);
+  const bool left = node.op().find("left") != std::string::npos || node.op().find("lshift") != std::string::npos;
+  const auto bits = static_cast<double>(8 * size_of(dtype));
+  const ValueId most = graph.constant(bits - (left || dtype != DType::u8 ? 1 : 0), dtype), zero = graph.constant(0, dtype);
+  const auto whether = [&](const char* fn, ValueId limit) { return graph.pointwise(fn, {by, limit}, DType::boolean); };
+  const ValueId outside = graph.pointwise("or", {whether("lt", zero), whether("gt", most)}, DType::boolean);
+  const ValueId inside = graph.pointwise("where", {outside, most, by}, dtype);
+  if (!left) return {graph.pointwise("shr", {x, inside}, dtype)};
+  return {graph.pointwise("where", {outside, zero, graph.pointwise("shl", {x, inside}, dtype)}, dtype)};
 }
 
 NodeValues read_not(const NodeReader& node) {
@@ -320,6 +341,23 @@ constexpr OpRow kPointwiseOps[] = {
     {"aten.bitwise_xor.Tensor", read_binary<kXor>},
     {"aten.__and__.Tensor", read_binary<kAnd>},
     {"aten.__or__.Tensor", read_binary<kOr>},
+    {"aten.bitwise_left_shift.Tensor", read_shift},
+    {"aten.bitwise_left_shift.Tensor_Scalar", read_shift},
+    {"aten.bitwise_left_shift.Scalar_Tensor", read_shift},
+    {"aten.bitwise_right_shift.Tensor", read_shift},
+    {"aten.bitwise_right_shift.Tensor_Scalar", read_shift},
+    {"aten.bitwise_right_shift.Scalar_Tensor", read_shift},
+    {"aten.__lshift__.Tensor", read_shift},
+    {"aten.__lshift__.Scalar", read_shift},
+    {"aten.__rshift__.Tensor", read_shift},
+    {"aten.__rshift__.Scalar", read_shift},
+    {"aten.bitwise_and.Scalar", read_binary<kAnd>},
+    {"aten.bitwise_or.Scalar", read_binary<kOr>},
+    {"aten.bitwise_xor.Scalar", read_binary<kXor>},
+    {"aten.__and__.Scalar", read_binary<kAnd>},
+    {"aten.__or__.Scalar", read_binary<kOr>},
+    {"aten.__xor__.Tensor", read_binary<kXor>},
+    {"aten.__xor__.Scalar", read_binary<kXor>},
     {"aten.bitwise_not.default", read_not},
     {"aten.logical_not.default", read_not},
     {"aten.isnan.default", read_kind_of_number},

@@ -11,6 +11,8 @@
 namespace kw {
 namespace {
 
+const double kExactInDouble = std::ldexp(1.0, 53);
+
 std::string key_of(const Value& value) {
   std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|", static_cast<int>(value.kind), static_cast<int>(value.dtype),
                                 fmt::join(value.shape, ","), fmt::join(value.operands, ","), value.fn, fmt::join(value.dims, ","),
@@ -40,6 +42,14 @@ Shape without_ones(const Shape& shape) {
   Shape result;
   std::ranges::copy_if(shape, std::back_inserter(result), [](std::int64_t size) { return size != 1; });
   return result;
+}
+
+// A whole number as a type of fewer bits has it; numbers that a double may have rounded stay as they are.
+double wrapped_number(double number, DType dtype) {
+  if (dtype == DType::i64 || !(std::abs(number) < kExactInDouble)) return number;
+  const double span = std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)));
+  const double below = dtype == DType::u8 ? 0 : span / 2;
+  return number - span * std::floor((number + below) / span);
 }
 
 bool fold_numbers(const std::string& fn, const std::vector<double>& x, double& result) {
@@ -105,7 +115,7 @@ ValueId Graph::add(Value value) {
 
 ValueId Graph::constant(double number, DType dtype) {
   Value value{.kind = ValueKind::constant, .dtype = dtype};
-  value.number = number;
+  value.number = is_floating(dtype) || dtype == DType::boolean ? number : wrapped_number(number, dtype);
   return add(std::move(value));
 }
 
@@ -242,7 +252,9 @@ ValueId Graph::pointwise(const std::string& fn, const std::vector<ValueId>& oper
     std::vector<double> numbers;
     for (const Value* c : constants) numbers.push_back(c->number);
     double folded = 0;
-    if (is_floating(dtype) && fold_numbers(fn, numbers, folded)) return expand(constant(folded, dtype), shape);
+    const bool whole_sum = dtype != DType::boolean && (fn == "add" || fn == "sub" || fn == "mul" || fn == "neg");
+    const bool folds = (is_floating(dtype) || whole_sum) && fold_numbers(fn, numbers, folded);
+    if (folds && (is_floating(dtype) || std::abs(folded) < kExactInDouble)) return expand(constant(folded, dtype), shape);
   }
   const auto is = [&](std::size_t i, double number) { return constants[i] != nullptr && constants[i]->number == number; };
   if ((fn == "mul" || fn == "div") && is(1, 1) && at(operands[0]).dtype == dtype) return expand(operands[0], shape);
