@@ -50,7 +50,8 @@ NodeValues read_rms_norm(const NodeReader& node) {
   const auto rank = static_cast<int>(graph.shape(x).size());
   std::vector<int> dims;
   for (int d = rank - static_cast<int>(node.integers(1).size()); d < rank; ++d) dims.push_back(d);
-  const double epsilon = node.is_none(3) ? epsilon_of(dtype) : node.number(3);
+  // PyTorch's own is of the type that it computes in, which is float32 for 16 bits.
+  const double epsilon = node.is_none(3) ? epsilon_of(is_16_bit(dtype) ? DType::f32 : dtype) : node.number(3);
   const ValueId squares = mean_over(graph, graph.pointwise("square", {x}, dtype), dims, true);
   const ValueId scale = graph.pointwise("rsqrt", {arithmetic(graph, "add", squares, graph.constant(epsilon, dtype))}, dtype);
   return {scaled_and_shifted(graph, arithmetic(graph, "mul", x, scale), optional(node, 2), -1)};

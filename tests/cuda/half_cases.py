@@ -12,6 +12,7 @@ FAMILIES = {
     "softmax": ("", "torch.softmax(x * 2, 1) + torch.log_softmax(x, 1) * 0.01", "randn(9, 260)"),
     "layer_norm": ("self.n = nn.LayerNorm(136)", "self.n(x)", "randn(6, 136) + 3"),
     "rms_norm": ("self.n = nn.RMSNorm(136)", "self.n(x) + x", "randn(6, 136)"),
+    "small_rms_norm": ("self.n = nn.RMSNorm(136)", "self.n(x)", "randn(6, 136) / 50"),
     "batch_norm": ("self.n = nn.BatchNorm2d(6).eval()", "torch.relu(self.n(x))", "randn(2, 6, 5, 8)"),
     "group_norm": ("self.n = nn.GroupNorm(2, 8)", "self.n(x)", "randn(2, 8, 6, 6) + 2"),
     "matmul": ("", "x @ y", "randn(32, 64) / 8, randn(64, 48)"),
