@@ -27,7 +27,7 @@ OPERATIONS = {
     "columns": "(x - y).sum(0)",
     "largest": "(x + x).amax(1).double()",
     "narrowed": "x.to(torch.int8).double() + x.to(torch.uint8).double() * 1000",
-    "from_floats": "(x.float() / 3).to(x.dtype).double() + (x.double() / 5).to(torch.int16).double()",
+    "from_floats": "(x.to(torch.int8).float().abs() * 0.75).to(x.dtype).double() + (y.to(torch.int8).float() * 2.5).to(torch.int16).double()",
     "widened": "x.to(torch.int32) * y.to(torch.int32) + 1",
     "chosen": "torch.where(x > y, x + y, x - y).double()",
     "product": "(x @ y.t())",
