@@ -398,7 +398,8 @@ std::string summary_text(const RunRecord& run, const std::vector<Individual>& in
 
 std::string ledger_text(const std::vector<LedgerLine>& rows, const Paint& paint) {
   if (rows.empty())
-    return "the ledger is empty: a search (kernelwright optimize) fills it where two kernels pass that differ in their strategies\n";
+    return "the ledger is empty: a search (kernelwright optimize) fills it where two kernels pass that differ in their "
+           "strategies\n";
   TextTable table({"strategy", "zone", "class", "predicted", "measured", "95%", "n", "failed"}, {3, 4, 6, 7});
   for (const LedgerLine& row : rows) {
     const bool known = row.comparisons > 0;

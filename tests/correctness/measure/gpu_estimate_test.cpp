@@ -36,7 +36,9 @@ TEST(GpuEstimate, BelowWhatTheBytesTakeIsNotBelieved) {
     ASSERT_TRUE(estimate.ok());
     const auto doubt = too_fast_to_be_true(*estimate, problem, a100());
     EXPECT_EQ(!doubt, believed) << share;
-    if (doubt) EXPECT_NE(doubt->evidence.front().find("128 MB"), std::string::npos) << doubt->evidence.front();
+    if (doubt) {
+      EXPECT_NE(doubt->evidence.front().find("128 MB"), std::string::npos) << doubt->evidence.front();
+    }
   }
 }
 

@@ -18,8 +18,8 @@
 namespace kw {
 namespace {
 
-// An inverse and a scatter: operations that the playbook does not know. And a product that takes the plain kernel minutes: it is for
-// the virtual GPU.
+// An inverse and a scatter: operations that the playbook does not know. And a product that takes the plain kernel minutes: it is
+// for the virtual GPU.
 const std::set<std::string> kLeftOut{"matrix_inverse", "top_two_gates", "matmul_wide"};
 
 std::vector<std::string> small_problems() {
