@@ -147,15 +147,19 @@ class Guest:
                         "ModelNew has parameters and buffers of Model's names and shapes, or makes its own under the same seed") from None
 
     def hear(self):
-        """The next order. Inputs that come with it are shown, and their descriptor is closed: nothing but their place leads to them."""
-        order, inputs = self._control.hear()
-        if inputs is not None:
-            self._buffers.bring(inputs)
-            os.close(inputs)
-        return order
+        """The next order but those to show inputs. What comes with such a one is put in its place, and its descriptor is closed: nothing but
+        the place leads to it."""
+        while True:
+            order, inputs = self._control.hear()
+            if inputs is not None:
+                self._buffers.bring(inputs)
+                os.close(inputs)
+            if order["op"] != "show":
+                return order
+            self._control.tell({"event": "shown", "ticket": order["ticket"]})
 
     def rehearse(self):
-        """Orders before the candidate is loaded: what bringing inputs and answering takes is known before anything hostile is here."""
+        """Orders before the candidate is loaded: what taking one and answering takes is known before anything hostile is here."""
         self._model = lambda *_arguments: None
         while (order := self.hear())["op"] == "rehearse":
             done, _results = self.call({"outs": [0], "poison": False, "goes_on": True})

@@ -326,17 +326,27 @@ struct Session::State {
     return ::poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN) != 0;
   }
 
-  // `inputs` come with it where they are not in the process yet. What goes on with an earlier order has that one's deadline.
+  // `inputs` are brought before it where they are not in the process yet: how long that takes is no part of the order. What goes on
+  // with an earlier order has that one's deadline.
   std::optional<RunFailure> order(const Json& message, milliseconds limit, int inputs = -1) {
     if (!message.value("goes_on", false)) process->set_deadline(limit + milliseconds(5000));
     thaw();
+    if (inputs >= 0 && inputs != shown) {
+      const std::uint64_t ticket = tickets() >> 12 | 1;
+      if (auto failure = send({{"op", "show"}, {"ticket", ticket}}, files.inputs(inputs))) return failure;
+      const auto brought = await<bool>("shown", "run", limit, ticket, [](const Json&) { return true; });
+      if (!brought.ok()) return brought.failure;
+      shown = inputs;
+    }
+    return send(message);
+  }
+
+  std::optional<RunFailure> send(const Json& message, int descriptor = -1) {
     if (has_unasked_message()) {
       process->kill();
       return failure_from_message({{"event", "nonsense"}}, "run");
     }
     const std::string text = message.dump();
-    const int descriptor = inputs >= 0 && inputs != shown ? files.inputs(inputs) : -1;
-    if (inputs >= 0) shown = inputs;
     sent_at = Clock::now();
     send_order(control, text, descriptor);
     return std::nullopt;
@@ -493,7 +503,10 @@ Result<Answered<CallReport>> Session::order_calls(Json message, int inputs, std:
   const std::uint64_t ticket = state_->tickets() >> 12 | 1;
   const bool goes_on = message.value("goes_on", false);
   message["ticket"] = ticket;
-  if (auto failure = state_->order(message, deadline, inputs)) return Answered<CallReport>{{}, *failure};
+  if (auto failure = state_->order(message, deadline, inputs)) {
+    if (auto end = work_must_end()) return *end;
+    return Answered<CallReport>{{}, *failure};
+  }
   Json seen, watched;
   auto answered = state_->await<CallReport>("done", "run", deadline, ticket, [&](const Json& done) {
     CallReport report;
