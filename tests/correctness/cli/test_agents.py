@@ -184,7 +184,7 @@ def test_a_recorded_search_is_replayed(kw, tmp_path):
     run = kw("optimize", "problems/silu.py", "--search", "refine", "--evaluations", "2", "--baseline", "eager", "--replay",
              RECORDED / "silu.jsonl", "--out", tmp_path / "kernel.cpp")
     assert run.status == PASSED, run
-    assert re.search(r"^time +.*(writing|timing) [0-9.]+ s", run.out, re.MULTILINE), "the time by stage is in the summary"
+    assert re.search(r"^  time +.*(writing|timing) [0-9.]+ s", run.out, re.MULTILINE), "the time by stage is in the summary"
     assert re.search(r"^  translator +1 exchange, \d+ \+ \d+ tokens, [0-9.]+ s, no cost$", run.out, re.MULTILINE), run
     individuals = kw("show", "1", "--json").json["individuals"]
     assert [i["proposal"].get("author", "playbook") for i in individuals] == ["playbook", "local"]
