@@ -65,7 +65,7 @@ def test_without_a_batch_other_ways_are_named(write, monkeypatch):
     monkeypatch.setattr(fits, "free_bytes", lambda: 1000)
     with pytest.raises(OracleError) as refused:
         fits.check_fits(write(forward="return x + 1", inputs="[torch.rand(40, 40)]"))
-    assert "make its sizes smaller" in refused.value.hint
+    assert "give it smaller shapes" in refused.value.hint
 
 
 def test_what_is_wrong_otherwise_is_told_as_always(process, tmp_path):
