@@ -2,6 +2,8 @@
 // numbers of 16 bits and by multiply-adds for floats.
 #include <algorithm>
 
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "playbook/gpu_product.h"
@@ -68,8 +70,8 @@ class CuteProduct {
   bool write() {
     choose_tiles();
     open_memory();
-    copies(left_, form_.left_lanes, "left", "KW_BM", "first_row");
-    copies(right_, form_.right_lanes, "right", "KW_BN", "first_column");
+    copies(left_, form_.left_lanes, "left", rows_, "first_row");
+    copies(right_, form_.right_lanes, "right", columns_, "first_column");
     half_ ? tensor_multiply() : plain_multiply();
     loops();
     results();
@@ -85,6 +87,7 @@ class CuteProduct {
       kernel_.knob("KW_BM", few ? 64 : 128, {64, 128});
       kernel_.knob("KW_BN", few ? 64 : 128, {64, 128});
       kernel_.knob("KW_BK", 32, {32, 64});
+      std::tie(rows_, columns_, depth_) = std::tuple("KW_BM", "KW_BN", "KW_BK");
       kernel_.knob("KW_WARPS", 2, {2, 4});
       kernel_.threads = "64 * KW_WARPS";
       kernel_.claim("tensor_core");
@@ -94,12 +97,11 @@ class CuteProduct {
         const std::int64_t side = product_.tiles(128) < writer_.gpu.sms ? 4 : 8;
         kernel_.knob("KW_TM", side, {4, 8});
         kernel_.knob("KW_TN", side, {4, 8});
-        kernel_.knob("KW_BK", 16, {16, 32});
+        kernel_.knob("KW_TK", 16, {16, 32});
+        std::tie(rows_, columns_, depth_) = std::tuple("(16 * KW_TM)", "(16 * KW_TN)", "KW_TK");
         kernel_.claim("thread_tile");
       }
-      const char* sizes =
-          tile ? "#define KW_BM (16 * KW_TM)\n#define KW_BN (16 * KW_TN)" : "#define KW_BM 16\n#define KW_BN 16\n#define KW_BK 16";
-      kernel_.declarations.emplace_back(sizes);
+      if (!tile) std::tie(rows_, columns_, depth_) = std::tuple("16", "16", "16");
       if (!tile) form_ = {};
       kernel_.threads = "256";
     }
@@ -110,10 +112,10 @@ class CuteProduct {
       kernel_.claim("avoid_bank_conflicts");
     }
     stages_ = form_.stages ? kernel_.knob("KW_STAGES", 3, {3, 4, 5}) : "1";
-    kernel_.grid = fmt::format("dim3({}, {}, {})", blocks_for(product_.columns, "KW_BN"), blocks_for(product_.rows, "KW_BM"),
-                               product_.batches);
+    kernel_.grid =
+        fmt::format("dim3({}, {}, {})", blocks_for(product_.columns, columns_), blocks_for(product_.rows, rows_), product_.batches);
     kernel_.shared_bytes =
-        fmt::format("{} * ({} + {}) * {}", stages_, tile_size(left_, "KW_BM"), tile_size(right_, "KW_BN"), size_of(dtype_));
+        fmt::format("{} * ({} + {}) * {}", stages_, tile_size(left_, rows_), tile_size(right_, columns_), size_of(dtype_));
     kernel_.constraints.push_back(fmt::format("{} <= {}", kernel_.shared_bytes, writer_.gpu.shared_bytes_per_block));
     kernel_.claim("shared_tile");
     if (std::max(form_.left_lanes, form_.right_lanes) > 1) kernel_.claim("vector_load");
@@ -123,35 +125,36 @@ class CuteProduct {
     writer_.bound_registers(kernel_);
   }
 
-  [[nodiscard]] std::string tile_size(const CuteOperand& of, const char* outer) const {
-    return of.along_depth() ? fmt::format("{} * (KW_BK + {})", outer, pad_) : fmt::format("KW_BK * ({} + {})", outer, pad_);
+  [[nodiscard]] std::string tile_size(const CuteOperand& of, const std::string& outer) const {
+    return of.along_depth() ? fmt::format("{} * ({} + {})", outer, depth_, pad_)
+                            : fmt::format("{} * ({} + {})", depth_, outer, pad_);
   }
 
   // The layout of an operand's tiles in shared memory: (outer, depth, stage), running along what runs along memory.
-  [[nodiscard]] std::string layout(const CuteOperand& of, const char* outer) const {
-    const std::string shape = fmt::format("Shape<Int<{}>, Int<KW_BK>, Int<{}>>", outer, stages_);
+  [[nodiscard]] std::string layout(const CuteOperand& of, const std::string& outer) const {
+    const std::string shape = fmt::format("Shape<Int<{}>, Int<{}>, Int<{}>>", outer, depth_, stages_);
     if (swizzled_) {
-      const std::string width = fmt::format("({0} < 64 ? {0} : 64)", of.along_depth() ? "KW_BK" : outer);
+      const std::string width = fmt::format("({0} < 64 ? {0} : 64)", of.along_depth() ? depth_ : outer);
       const std::string atom = of.along_depth() ? fmt::format("Layout<Shape<_8, Int<{0}>>, Stride<Int<{0}>, _1>>{{}}", width)
                                                 : fmt::format("Layout<Shape<Int<{0}>, _8>, Stride<_1, Int<{0}>>>{{}}", width);
       return fmt::format("tile_to_shape(composition(Swizzle<({} == 64 ? 3 : 2), 3, 3>{{}}, {}), {}{{}})", width, atom, shape);
     }
     const std::string size = tile_size(of, outer);
     const std::string strides =
-        of.along_depth() ? fmt::format("Int<KW_BK + {}>, _1", pad_) : fmt::format("_1, Int<{} + {}>", outer, pad_);
+        of.along_depth() ? fmt::format("Int<{} + {}>, _1", depth_, pad_) : fmt::format("_1, Int<{} + {}>", outer, pad_);
     return fmt::format("Layout<{}, Stride<{}, Int<{}>>>{{}}", shape, strides, size);
   }
 
   void open_memory() {
     e_.line("extern __shared__ __align__(128) unsigned char kw_room[];");
-    e_.line("const int first_row = blockIdx.y * KW_BM, first_column = blockIdx.x * KW_BN;");
+    e_.line(fmt::format("const int first_row = blockIdx.y * {}, first_column = blockIdx.x * {};", rows_, columns_));
     batch_ = product_.batches == 1 ? Affine(0) : Affine::variable(e_.define("batch", "blockIdx.z", {0, product_.batches - 1}));
-    e_.line(fmt::format("const auto left_layout = {};\nconst auto right_layout = {};", layout(left_, "KW_BM"),
-                        layout(right_, "KW_BN")));
+    e_.line(
+        fmt::format("const auto left_layout = {};\nconst auto right_layout = {};", layout(left_, rows_), layout(right_, columns_)));
     e_.line(fmt::format("{0}* const tiles = reinterpret_cast<{0}*>(kw_room);", element()));
     e_.line("Tensor left_tile = make_tensor(make_smem_ptr(tiles), left_layout);  // (outer, depth, stage)");
     e_.line(fmt::format("Tensor right_tile = make_tensor(make_smem_ptr(tiles + {} * {}), right_layout);", stages_,
-                        tile_size(left_, "KW_BM")));
+                        tile_size(left_, rows_)));
   }
 
   // Tensor NAME_from of the operand's tiles in memory, and const auto copy_NAME = [&](int step, int stage).
@@ -164,12 +167,12 @@ class CuteProduct {
         "Tensor {0}_whole = make_tensor(recast_ptr<const {1}>({2} + {3}{4}), make_shape(Int<{5}>{{}}, Int<{6}>{{}}), "
         "make_stride(Int<{7}>{{}}, Int<{8}>{{}}));",
         name, element(), writer_.iterator(of.memory), of.start, batch, extent, product_.depth, of.outer_stride, of.depth_stride));
-    const std::string tile = fmt::format("make_shape(Int<{0}>{{}}, Int<KW_BK>{{}}), make_coord({1} / {0}, _)", outer, first);
+    const std::string tile = fmt::format("make_shape(Int<{0}>{{}}, Int<{1}>{{}}), make_coord({2} / {0}, _)", outer, depth_, first);
     const std::string bits = fmt::format("{}", lanes * static_cast<std::int64_t>(size_of(dtype_)) * 8);
     const bool async = form_.async && lanes > 1;
     const std::string atom =
         async ? "SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint128_t>" : fmt::format("UniversalCopy<uint_bit_t<{}>>", bits);
-    const std::string along = of.along_depth() ? "KW_BK" : outer;
+    const std::string along = of.along_depth() ? depth_ : outer;
     const std::string wide = fmt::format("({} / {})", along, lanes);
     const std::string high = fmt::format("({} / {})", kernel_.threads, wide);
     const std::string threads = of.along_depth()
@@ -177,7 +180,7 @@ class CuteProduct {
                                     : fmt::format("Layout<Shape<Int<{}>, Int<{}>>>", wide, high);
     const std::string values =
         of.along_depth() ? fmt::format("Layout<Shape<_1, Int<{}>>>", lanes) : fmt::format("Layout<Shape<Int<{}>, _1>>", lanes);
-    const std::string other = of.along_depth() ? outer : "KW_BK";
+    const std::string other = of.along_depth() ? outer : depth_;
     kernel_.constraints.push_back(fmt::format("{} * {} >= {}", wide, other, kernel_.threads));
     e_.line(fmt::format("const auto {}_copy = make_tiled_copy(Copy_Atom<{}, {}>{{}}, {}{{}}, {}{{}});", name, atom, element(),
                         threads, values));
@@ -192,8 +195,8 @@ class CuteProduct {
     e_.open(fmt::format("CUTE_UNROLL\nfor (int o = 0; o < size<1>({}_to); ++o) {{", name));
     e_.open(fmt::format("CUTE_UNROLL\nfor (int d = 0; d < size<2>({}_to); ++d) {{", name));
     e_.line(fmt::format("const auto at = {}_at(0, o, d, step);", name));
-    e_.line(fmt::format("const bool inside = ({0} % {1} == 0 || get<0>(at) < {0}) && ({2} % KW_BK == 0 || get<1>(at) < {2});",
-                        extent, outer, product_.depth));
+    e_.line(fmt::format("const bool inside = ({0} % {1} == 0 || get<0>(at) < {0}) && ({2} % {3} == 0 || get<1>(at) < {2});", extent,
+                        outer, product_.depth, depth_));
     if (async) {
       e_.line(fmt::format("cute::copy({0}_copy.with(inside), {0}_from(_, o, d, step), {0}_to(_, o, d, stage));", name));
     } else {
@@ -210,7 +213,8 @@ class CuteProduct {
   void open_sums(const std::string& mma) {
     e_.line(fmt::format("const auto product = make_tiled_mma({});", mma));
     e_.line("const auto own = product.get_slice(threadIdx.x);");
-    e_.line("Tensor sums = partition_fragment_C(product, Shape<Int<KW_BM>, Int<KW_BN>>{});\ncute::clear(sums);");
+    e_.line(fmt::format("Tensor sums = partition_fragment_C(product, Shape<Int<{}>, Int<{}>>{{}});\ncute::clear(sums);", rows_,
+                        columns_));
   }
 
   void plain_multiply() {
@@ -241,7 +245,7 @@ class CuteProduct {
   }
 
   void loops() {
-    e_.line(fmt::format("constexpr int steps = ({} + KW_BK - 1) / KW_BK;", product_.depth));
+    e_.line(fmt::format("constexpr int steps = ({0} + {1} - 1) / {1};", product_.depth, depth_));
     if (!form_.stages) {
       e_.open("for (int step = 0; step < steps; ++step) {");
       e_.line("copy_left(step, 0);\ncopy_right(step, 0);");
@@ -261,11 +265,11 @@ class CuteProduct {
   }
 
   void results() {
-    e_.line("Tensor at = own.partition_C(make_identity_tensor(Shape<Int<KW_BM>, Int<KW_BN>>{}));");
+    e_.line(fmt::format("Tensor at = own.partition_C(make_identity_tensor(Shape<Int<{}>, Int<{}>>{{}}));", rows_, columns_));
     e_.open("CUTE_UNROLL\nfor (int i = 0; i < size(sums); ++i) {");
     e_.line("const int at_row = first_row + get<0>(at(i)), at_column = first_column + get<1>(at(i));");
-    e_.open(fmt::format("if (({0} % KW_BM == 0 || at_row < {0}) && ({1} % KW_BN == 0 || at_column < {1})) {{", product_.rows,
-                        product_.columns));
+    e_.open(fmt::format("if (({0} % {2} == 0 || at_row < {0}) && ({1} % {3} == 0 || at_column < {1})) {{", product_.rows,
+                        product_.columns, rows_, columns_));
     const VarId row = e_.define("row", "at_row", {0, product_.rows - 1});
     const VarId column = e_.define("column", "at_column", {0, product_.columns - 1});
     store_product(writer_, kernel_, stage_, product_, {batch_, Affine::variable(row), Affine::variable(column)}, "sums(i)", false);
@@ -284,6 +288,7 @@ class CuteProduct {
   Emitter& e_;
   Affine batch_;
   std::string pad_ = "0", stages_ = "1";
+  std::string rows_, columns_, depth_;  // of a tile: other products of the file may have others, so that no macro of theirs may do
 };
 
 bool write_cute_product(GpuWriter& writer, const Stage& stage) {
