@@ -46,14 +46,19 @@ LANGUAGES = {
 }
 
 
+def with_every_change(types, first):
+    """Every language with every type; where compiling takes half a minute, with the first one alone in each change."""
+    slow = {"cute", "tilelang"}
+    return [pytest.param(language, dtype, marks=[pytest.mark.slow] if language in slow and dtype != first else []) for language in LANGUAGES for dtype in types]
+
+
 @pytest.fixture(scope="module")
 def problems(tmp_path_factory):
     return Problems(tmp_path_factory.mktemp("problems"))
 
 
 @pytest.mark.parametrize("form", [pytest.param("plain", marks=pytest.mark.slow), "all"])
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language, dtype", with_every_change(TYPES, "float16"))
 def test_every_family_passes_in_every_language(problems, kw, tmp_path, language, dtype, form):  # noqa: F811
     here, ending, strategies = LANGUAGES[language]
     if not here():

@@ -1,7 +1,7 @@
 """Arithmetic of whole numbers in every language: as PyTorch's, it wraps around in the type of the result after every operation."""
 
 import pytest
-from test_halves import KERNELS, LANGUAGES, PASSED, Problems, kw, shared_cache, written  # noqa: F401: fixtures
+from test_halves import KERNELS, LANGUAGES, PASSED, Problems, kw, shared_cache, with_every_change, written  # noqa: F401: fixtures
 
 pytestmark = pytest.mark.skipif(not KERNELS.is_file(), reason="gpu_kernels was not built")
 
@@ -51,8 +51,7 @@ def problems(tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", [pytest.param("plain", marks=pytest.mark.slow), "all"])
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language, dtype", with_every_change(TYPES, "int8"))
 def test_whole_numbers_wrap_around_as_pytorchs_do(problems, kw, tmp_path, language, dtype, form):  # noqa: F811
     here, ending, strategies = LANGUAGES[language]
     if not here():
