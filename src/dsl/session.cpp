@@ -332,7 +332,7 @@ struct Session::State {
     if (!message.value("goes_on", false)) process->set_deadline(limit + milliseconds(5000));
     thaw();
     if (inputs >= 0 && inputs != shown) {
-      const std::uint64_t ticket = tickets() >> 12 | 1;
+      const std::uint64_t ticket = new_ticket();
       if (auto failure = send({{"op", "show"}, {"ticket", ticket}}, files.inputs(inputs))) return failure;
       const auto brought = await<bool>("shown", "run", limit, ticket, [](const Json&) { return true; });
       if (!brought.ok()) return brought.failure;
@@ -352,18 +352,20 @@ struct Session::State {
     return std::nullopt;
   }
 
+  // Comes back with the answer; never 0, and a double holds it.
+  std::uint64_t new_ticket() { return tickets() >> 12 | 1; }
+
   // Nothing hostile is in the process yet.
   Answered<bool> rehearse(milliseconds limit) {
     order_seconds = 0;
     for (int i = 0; i < options.rehearsals; ++i) {
-      const std::uint64_t ticket = tickets() >> 12 | 1;
-      if (auto failure = order({{"op", "rehearse"}, {"ticket", ticket}}, limit, i % options.slots)) return {{}, *failure};
+      const std::uint64_t ticket = new_ticket();
+      if (auto failure = order({{"op", "rehearse"}, {"ticket", ticket}}, limit)) return {{}, *failure};
       auto rehearsed = await<bool>("rehearsed", "start", limit, ticket, [](const Json&) { return true; });
       if (!rehearsed.ok()) return rehearsed;
       const double seconds = std::chrono::duration<double>(received_at - sent_at).count();
       order_seconds = i == 0 ? seconds : std::min(order_seconds, seconds);
     }
-    shown = -1;
     return {true, {}};
   }
 };
@@ -454,7 +456,7 @@ Result<Answered<bool>> Session::launch(milliseconds deadline) {
 }
 
 Result<Answered<PrepareReport>> Session::prepare(milliseconds deadline) {
-  const std::uint64_t ticket = state_->tickets() >> 12 | 1;
+  const std::uint64_t ticket = state_->new_ticket();
   Json seen, message{{"op", "prepare"}, {"ticket", ticket}};
   if (state_->options.python) {
     message.update({{"weights_seed", state_->own_weights.seed}, {"drawn_constants", state_->own_weights.drawn_constants}});
@@ -500,7 +502,7 @@ double Session::order_seconds() const { return state_->order_seconds; }
 
 // After the last order the process is stopped. Between orders it is not: it waits, and does not know which is the last.
 Result<Answered<CallReport>> Session::order_calls(Json message, int inputs, std::size_t times, milliseconds deadline, bool last) {
-  const std::uint64_t ticket = state_->tickets() >> 12 | 1;
+  const std::uint64_t ticket = state_->new_ticket();
   const bool goes_on = message.value("goes_on", false);
   message["ticket"] = ticket;
   if (auto failure = state_->order(message, deadline, inputs)) {

@@ -135,8 +135,8 @@ class Session {
   // Starts the process and loads the kernel, whose static constructors run then. Again after an end: another process.
   Result<Answered<bool>> launch(std::chrono::milliseconds deadline);
   Result<Answered<PrepareReport>> prepare(std::chrono::milliseconds deadline);
-  // Calls the kernel once per entry. Inputs come with the first call on them: none of them is in the process before. When it
-  // returns, the process is stopped and stays so until the next order.
+  // Calls the kernel once per entry. Inputs come right before the first call on them: none of them is in the process earlier. When
+  // it returns, the process is stopped and stays so until the next order.
   Result<Answered<CallReport>> call(std::span<const int> slots, std::span<const int> outs, bool poison,
                                     std::chrono::milliseconds deadline);
 

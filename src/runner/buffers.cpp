@@ -82,10 +82,10 @@ Result<Buffers> Buffers::map(const Spec& spec, int data_descriptor) {
       case Role::input:
       case Role::scalar:
         KW_TRY(buffers.given_[i], reserve(argument));
-        KW_CHECK(show_zeros(argument, buffers.given_[i]));
         break;
     }
   }
+  KW_CHECK(buffers.take_away());
   for (int slot = 0; slot < spec.out_slots; ++slot) buffers.poison(slot);
   return buffers;
 }

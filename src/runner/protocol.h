@@ -1,11 +1,10 @@
 // What the evaluator and the runner say to each other: the spec that a runner starts from, and the numbers of the
 // descriptors that it inherits. Messages are JSON texts on a SOCK_SEQPACKET socket, one object each:
-//   evaluator: {"op":"rehearse"}  {"op":"load"}  {"op":"prepare"}  {"op":"call","outs":[0,1],"poison":true}
+//   evaluator: {"op":"rehearse"}  {"op":"load"}  {"op":"prepare"}  {"op":"show"}  {"op":"call","outs":[0,1],"poison":true}
 //              {"op":"burst","calls":100}  {"op":"end"}
-//   runner:    mapped, rehearsed, loading, loaded, prepared, done, threw, crash, violation, failed   (field "event")
-// A set of inputs is a file of its own. It comes as a descriptor with the order that calls the kernel on it, so that no earlier
-// call can reach it, and its pages take the place of the set before. An order without a descriptor is about the inputs that are
-// there.
+//   runner:    mapped, rehearsed, loading, loaded, prepared, shown, done, threw, crash, violation, failed   (field "event")
+// A set of inputs is a file of its own. It comes as a descriptor with "show", right before the order that calls the kernel on it,
+// so that no earlier call can reach it, and its pages take the place of the set before.
 #pragma once
 
 #include <cstdint>

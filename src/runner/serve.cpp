@@ -225,24 +225,16 @@ Json receive(const Buffers& buffers) {
   return *message;
 }
 
-// What came with an order is in its place by now.
-void tell_that_inputs_are_shown(const Json& order) { tell({{"event", "shown"}, {"ticket", order.value("ticket", Json())}}); }
-
 // Until the kernel may be loaded, orders are rehearsed: what taking one and answering takes is known before anything hostile is in
 // the process.
 void rehearse(const Buffers& buffers) {
   for (;;) {
     const Json message = receive(buffers);
     const std::string op = message.value("op", "");
-    if (op == "load") break;
-    if (op == "show")
-      tell_that_inputs_are_shown(message);
-    else if (op == "rehearse")
-      tell({{"event", "rehearsed"}, {"ticket", message.value("ticket", Json())}});
-    else
-      ::_exit(0);
+    if (op == "load") return;
+    if (op != "rehearse") ::_exit(0);
+    tell({{"event", "rehearsed"}, {"ticket", message.value("ticket", Json())}});
   }
-  if (const Status gone = buffers.take_away(); !gone) give_up("start", gone.error().message);
 }
 
 Json addresses(const Spec& spec, const Buffers& buffers, const OpenClHost* opencl) {
@@ -318,7 +310,7 @@ int serve() {
     const std::string op = message.value("op", "");
     try {
       if (op == "show")
-        tell_that_inputs_are_shown(message);
+        tell({{"event", "shown"}, {"ticket", message.value("ticket", Json())}});  // receive() has brought them
       else if (op == "prepare")
         prepare(kernel, *buffers, gpu.get(), message);
       else if (op == "call")
